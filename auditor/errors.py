@@ -78,7 +78,7 @@ def without_commands(text: str) -> str:
       :\x3awarning::x
     ##\x5bgroup]c
     """
-    return _COMMAND.sub(lambda found: f"{found[1]}\\x3a" if found[1] else f"{found[2]}\\x5b", text)
+    return _COMMAND.sub(lambda match: f"{match[1]}\\x3a" if match[1] else f"{match[2]}\\x5b", text)
 
 
 def how_many(number: float, what: str) -> str:
@@ -139,19 +139,19 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     return f'did you mean "{near[0]}"? Allowed: {listing}' if near else f"allowed: {listing}"
 
 
-def require_known(said: str, names: Iterable[object], known: Collection[str]) -> None:
+def require_known(said: str, names: Iterable[object], allowed: Collection[str]) -> None:
     """Raise InvalidInputError for the first name that is not known: what is ``said`` of it, and the names that are allowed."""
     for name in names:
-        if name not in known:
-            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(str(name), known)}')
+        if name not in allowed:
+            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(str(name), allowed)}')
 
 
-def require_keywords(said: str, given: Mapping[str, object], known: Collection[str]) -> None:
+def require_keywords(said: str, given: Mapping[str, object], allowed: Collection[str]) -> None:
     """Raise InvalidInputError as ``require_known``, and say how such an argument is passed on to the mechanism."""
     for name, value in given.items():
-        if name not in known:
+        if name not in allowed:
             passed = f'If the mechanism takes it, write parameters={{"{name}": {visible(repr(value), 60)}}}'
-            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(name, known)}. {passed}')
+            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(name, allowed)}. {passed}')
 
 
 def require_number(

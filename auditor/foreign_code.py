@@ -87,14 +87,14 @@ def is_stopped() -> bool:
 def result_or_error(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call foreign code, and return the result or the exception. Raises Stopped."""
     try:
-        found = function(*arguments, **keywords)
+        result = function(*arguments, **keywords)
     except Stopped:
         raise
     except BaseException as error:
-        found = error
+        result = error
     if _heard:  # foreign code may have caught Stopped
         raise _heard[-1]
-    return found
+    return result
 
 
 class ForeignCode:

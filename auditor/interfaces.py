@@ -307,9 +307,9 @@ class Method(ABC, Generic[K, T, C]):
         """Return the evidence of outputs on the loss on a pair. Return none if the method does not search for pairs."""
         return ()
 
-    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+    def joined(self, first: ManyNumbers, second: ManyNumbers) -> ManyNumbers:
         """Return the joint evidence of two pilot samples on one pair."""
-        return one or other
+        return first or second
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """Return the prospects that evidence gives for the bound, the most frequent event first."""

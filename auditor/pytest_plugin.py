@@ -171,7 +171,7 @@ class DPAudit:
         self._was_called_by_child = mmap.mmap(-1, 1)
 
     def end(self) -> None:
-        """End the fixture with its test. A call in a child process is one more problem."""
+        """End the fixture with its test. A call in a child process counts as a problem of the test."""
         self.has_ended = True
         if self._was_called_by_child[0]:
             self._problems[0] = CALLED_BY_CHILD
@@ -293,8 +293,8 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInputError(
             "the confidence holds for the whole session; set `--dp-confidence`, or `dp_confidence` in the ini file"
         )
-    known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
-    require_keywords("there is no option", chosen, known)
+    allowed = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
+    require_keywords("there is no option", chosen, allowed)
     if chosen["expect"] is not None:
         require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
     # A test should take seconds if an output takes 50 µs, as is usual in libraries.
@@ -327,9 +327,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             line = f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}"
             terminalreporter.write_line(_for_the_log(line))
     tests = len({test for test, _ in audits})
-    told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
+    summary = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(
-        f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {told}; "
+        f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {summary}; "
         f"{false_alarms(budget, 'session')}, {100 * spent / budget:.3g} % of that spent"
     )
 
@@ -339,10 +339,10 @@ def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any
 
     After a rerun, this report also has the audits of earlier runs. Each audit is returned once.
     """
-    found = {}
+    entries = {}
     for report in itertools.chain.from_iterable(stats.values()):
         for name, value in report.user_properties if getattr(report, "when", "") == "teardown" else ():
             if name == FIXTURE:
                 audit = json.loads(value)
-                found[getattr(report, "worker_id", ""), report.nodeid, audit["call"]] = report.nodeid, audit
-    return list(found.values())
+                entries[getattr(report, "worker_id", ""), report.nodeid, audit["call"]] = report.nodeid, audit
+    return list(entries.values())

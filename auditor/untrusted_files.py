@@ -86,11 +86,11 @@ def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
 
 def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dict of keys and values. Raises ValueError if a key appears twice, since readers disagree on its value."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f'the key "{twice}" appears twice in one object')
-    return found
+    return mapping
 
 
 def floats_as_words(value: Any) -> Any:

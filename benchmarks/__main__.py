@@ -23,12 +23,12 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main(names: list[str]) -> None:
-    known = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not (m.name.startswith("_") or m.ispkg))
-    asked = list(names or known)
+    every = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not (m.name.startswith("_") or m.ispkg))
+    asked = list(names or every)
     while asked:
         name = asked.pop(0)
-        if name not in known:
-            sys.exit(f'no benchmark is called "{name}"; there are {", ".join(known)}')
+        if name not in every:
+            sys.exit(f'no benchmark is called "{name}"; there are {", ".join(every)}')
         measure = importlib.import_module(f"benchmarks.{name}").measure
         takes_any = any(each.kind is each.VAR_POSITIONAL for each in inspect.signature(measure).parameters.values())
         arguments, asked = (asked, []) if names and takes_any else ([], asked)

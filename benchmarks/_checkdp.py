@@ -144,7 +144,8 @@ def numerical_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: fl
 
 
 def _adaptive(queries: Queries, rng: Any, epsilon: float, T: float, N: int, show_noisy: bool) -> list[Any]:
-    """Charge one unit, ε/(4N), for a query far above the threshold and two for one just above it; the threshold costs 2N units."""
+    """Charge one unit, ε/(4N), for a query far above the threshold and two units for a query just above it; the
+    threshold costs 2N units."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     out: list[Any] = []
     units = 2 * N
@@ -204,7 +205,7 @@ def bad_sparse_vector_2(queries: Queries, rng: Any, *, epsilon: float, T: float 
 
 
 def bad_sparse_vector_3(queries: Queries, rng: Any, *, epsilon: float, T: float = 0, N: int = 1) -> list[int]:
-    """Add noise to the queries whose scale does not grow with N, and is smaller than the threshold's."""
+    """Add to the queries noise of a scale that does not grow with N, and is smaller than the threshold's."""
     limit = T + rng.laplace(0.0, 4 / epsilon)
     out: list[int] = []
     count = 0

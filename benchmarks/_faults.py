@@ -32,7 +32,7 @@ class Fault:
     samples: int = 100_000
 
 
-def with_laplace(answer: Any, size: int, rng: Rng, scale: float) -> Any:
+def with_laplace(answer: Any, size: int, rng: Rng, scale: float = 1.0) -> Any:
     """Return an array with `size` noisy copies of a number or a vector."""
     answer = np.asarray(answer, dtype=float)
     return answer + rng.laplace(0.0, scale, (size, *answer.shape))

@@ -94,7 +94,7 @@ def best_split(by_share: bool) -> Mechanism:
     def release(rows: Any, size: int, rng: Rng) -> Any:
         x, label = np.asarray(rows, dtype=float).T
         splits = np.arange(1, 10)
-        right = []  # how many rows, or which share of a side, the majority labels rightly
+        right = []  # the rows of a side that its majority labels correctly, as a number or as a share
         for split in splits:
             sides = [label[x < split], label[x >= split]]
             most = [max(np.sum(side == 0), np.sum(side == 1)) for side in sides]

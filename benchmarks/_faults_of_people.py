@@ -16,6 +16,7 @@ from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
+from benchmarks._faults import with_laplace
 
 Rng = np.random.Generator
 E1 = auditor.PureDP(1.0)
@@ -40,14 +41,9 @@ class Fault:
         return auditor.audit(mechanism, self.claim, self.domain, **given)
 
 
-def laplace(answer: Any, size: int, rng: Rng, scale: float = 1.0) -> Any:
-    answer = np.asarray(answer, dtype=float)
-    return answer + rng.laplace(0.0, scale, (size, *answer.shape))
-
-
 def counted(change: Callable[[Any, Any, Rng], Any]) -> Any:
     """Build a mechanism that releases a noisy count after a change: ``change(records, noisy, rng)``."""
-    return lambda records, size, rng: change(np.asarray(records), laplace(len(records), size, rng), rng)
+    return lambda records, size, rng: change(np.asarray(records), with_laplace(len(records), size, rng), rng)
 
 
 COUNT = counted(lambda d, x, rng: x)
@@ -59,7 +55,7 @@ def changed(faulty: Callable[[Any, Any, Rng], Any], domain: Domain = PEOPLE, **m
 
 def noised(answer: Callable[[Any], Any], scale: float = 1.0) -> Any:
     """Build a mechanism that releases a function of the records with noise."""
-    return lambda records, size, rng: laplace(answer(np.asarray(records)), size, rng, scale)
+    return lambda records, size, rng: with_laplace(answer(np.asarray(records)), size, rng, scale)
 
 
 def in_bins(records: Any) -> Any:
@@ -123,19 +119,21 @@ def slope(clipped: bool) -> Any:
         x, y = np.asarray(records).T
         spread = float(((x - x.mean()) ** 2).sum())
         found = float(((x - x.mean()) * (y - y.mean())).sum()) / spread if spread > 0 else 0.0
-        return laplace(np.clip(found, -10.0, 10.0), size, rng, 20.0 if clipped else 20.0 / len(x))
+        return with_laplace(np.clip(found, -10.0, 10.0), size, rng, 20.0 if clipped else 20.0 / len(x))
 
     return release
 
 
 def variance(found: Callable[[Any], float]) -> Any:
-    return lambda records, size, rng: laplace(found(np.asarray(records, dtype=float)), size, rng, 1.0 / len(records))
+    return lambda records, size, rng: with_laplace(
+        found(np.asarray(records, dtype=float)), size, rng, 1.0 / len(records)
+    )
 
 
 def not_negative(records: Any, size: int, rng: Rng) -> Any:
-    noisy = laplace(len(records), size, rng)
+    noisy = with_laplace(len(records), size, rng)
     while np.any(noisy < 0):
-        noisy = np.where(noisy < 0, laplace(len(records), size, rng), noisy)
+        noisy = np.where(noisy < 0, with_laplace(len(records), size, rng), noisy)
     return noisy
 
 

@@ -157,10 +157,6 @@ def _visits(*days: int) -> pd.DataFrame:
     return _table([{"day": pd.Timestamp(DAYS[day])} for day in days], "day")
 
 
-def _user(user: int, number: int, **values: Any) -> list[dict[str, Any]]:
-    return [{"user": user, **values}] * number
-
-
 TABLES = {
     "table: mean by city, over the true number": Fault(
         mean_by_city(False), mean_by_city(True), EPSILON,
@@ -199,7 +195,7 @@ TABLES = {
     "table: clipped before the sum of a user": Fault(
         total_spent(True), total_spent(False), EPSILON,
         _frame({"amount": {"type": "number", "low": 0, "high": 50}}, id="user", rows_per_person=(1, 5)),
-        (_table([], "user amount"), _table(_user(1, 5, amount=10.0), "user amount")),
+        (_table([], "user amount"), _table([{"user": 1, "amount": 10.0}] * 5, "user amount")),
         "A user with 5 rows of 10 or more moves the total by 50, with noise of scale 10: a loss of 5.",
         "The total of each user is clipped to 10.",
     ),

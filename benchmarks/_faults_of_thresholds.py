@@ -91,10 +91,10 @@ def yes_in_a_sample(with_replacement: bool) -> Mechanism:
     def release(answers: Any, size: int, rng: Rng) -> Any:
         number, yes = len(answers), int(np.sum(answers))
         if with_replacement:
-            found = rng.binomial(20, yes / number, size)
+            hits = rng.binomial(20, yes / number, size)
         else:
-            found = rng.hypergeometric(yes, number - yes, min(20, number), size)
-        return found + rng.laplace(0.0, 1.0, size)
+            hits = rng.hypergeometric(yes, number - yes, min(20, number), size)
+        return hits + rng.laplace(0.0, 1.0, size)
 
     return release
 

@@ -93,12 +93,12 @@ class Maker:
         for letter in letters:
             self._names += 1
             names[letter] = f"v{self._names}"
-        text = NEW.sub(lambda found: names[found.group()], text)
-        for found in HOLE.finditer(text):
-            after = re.match(r"\.(\w+)\(", text[found.end() :])
+        text = NEW.sub(lambda hole: names[hole.group()], text)
+        for hole in HOLE.finditer(text):
+            after = re.match(r"\.(\w+)\(", text[hole.end() :])
             if after:
-                self.tags.add(f"{found.group(1)}.{after.group(1)}")
-        return HOLE.sub(lambda found: self.expression(found.group(1), depth), text), names
+                self.tags.add(f"{hole.group(1)}.{after.group(1)}")
+        return HOLE.sub(lambda hole: self.expression(hole.group(1), depth), text), names
 
     def expression(self, kind: str, depth: int) -> str:
         """Return a random expression of the given type."""
@@ -123,7 +123,7 @@ class Maker:
         kinds, _, tags = said.partition("#")
         filled, names = self.filled(text, depth)
         self.tags |= set(tags.split())
-        typed = dict(one.split(":") for one in kinds.split())
+        typed = dict(pair.split(":") for pair in kinds.split())
         return filled.split("\n"), {names[letter]: kind for letter, kind in typed.items()}
 
     def know(self, names: dict[str, str]) -> None:
@@ -136,7 +136,7 @@ class Maker:
         """Return lines that contain the given template."""
         kind, text = feature
         if kind == "statement":
-            return self.statement(next(one for one in templates.STATEMENTS if one[0] == text), depth=1)
+            return self.statement(next(template for template in templates.STATEMENTS if template[0] == text), depth=1)
         if kind == "unlisted":
             self.scope = {name: list(values) for name, values in OF_DATA.items()}
             return self.statement((text, "A:int"))
@@ -148,8 +148,8 @@ class Maker:
 
 def features() -> list[tuple[str, str]]:
     """Return every template for an expression or a statement, with its type."""
-    found = [(kind, text) for kind, texts in templates.EXPRESSIONS.items() for text in texts]
-    return found + [("statement", text) for text, _ in templates.STATEMENTS]
+    typed = [(kind, text) for kind, texts in templates.EXPRESSIONS.items() for text in texts]
+    return typed + [("statement", text) for text, _ in templates.STATEMENTS]
 
 
 @cache
@@ -317,7 +317,7 @@ class Fixed(np.random.Generator):
     def _drawn(self, shown: Any, outcomes: Callable[..., Outcomes], *parameters: Any) -> Any:
         if not isinstance(shown, np.ndarray):
             return type(shown)(self.script.one_of(outcomes(*parameters)))
-        rows = zip(*(np.broadcast_to(one, shown.shape).ravel().tolist() for one in parameters), strict=True)
+        rows = zip(*(np.broadcast_to(parameter, shown.shape).ravel().tolist() for parameter in parameters), strict=True)
         values = [self.script.one_of(outcomes(*row)) for row in rows]
         return np.array(values, dtype=shown.dtype).reshape(shown.shape)
 
@@ -345,7 +345,7 @@ class Fixed(np.random.Generator):
     ) -> Any:
         shown = SCRATCH.choice(a, size, replace, p, axis, shuffle)
         options = list(range(int(a))) if np.ndim(a) == 0 else list(np.asarray(a))
-        weights = [1.0] * len(options) if p is None else [float(one) for one in p]
+        weights = [1.0] * len(options) if p is None else [float(weight) for weight in p]
         left, chosen = list(range(len(options))), []
         for _ in range(np.size(shown)):
             total = sum(weights[at] for at in left)
@@ -367,8 +367,8 @@ class Fixed(np.random.Generator):
             x[place] = items[at]
 
     def _order(self, count: int) -> tuple[int, ...]:
-        found: tuple[int, ...] = self.script.one_of(_orders(count))
-        return found
+        order: tuple[int, ...] = self.script.one_of(_orders(count))
+        return order
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._located("laplace", SCRATCH.laplace(loc, scale, size), loc, scale)
@@ -398,7 +398,7 @@ class Fixed(np.random.Generator):
 
 
 def _uniform(low: float, high: float) -> Outcomes:
-    # Comparisons are with multiples of 1/4 from 0 to 1, and of 1/8 of other ranges.
+    # Programs compare draws with multiples of 1/4 on [0, 1), and with eighths of any other range.
     pieces = 4 if (low, high) == (0.0, 1.0) else 8
     return [(low + (high - low) * (2 * at + 1) / (2 * pieces), 1 / pieces) for at in range(pieces)]
 
@@ -467,7 +467,7 @@ def spelled(output: Any) -> Any:
 
 def law_of(function: Function, data: tuple[int, ...]) -> dict[str, float]:
     """Return the distribution of the outputs without the truncated tail. An exception is an output, identified by its type."""
-    found: dict[str, float] = defaultdict(float)
+    law: dict[str, float] = defaultdict(float)
     generator, runs = Fixed(), 0
     places: list[int] = []
     while True:
@@ -479,11 +479,11 @@ def law_of(function: Function, data: tuple[int, ...]) -> dict[str, float]:
                 raise
             except Exception as error:
                 output = f"raises {type(error).__name__}"
-        found[output] += script.mass
+        law[output] += script.mass
         runs += 1
         places = _next(script)
         if not places:
-            return found
+            return law
         if runs >= MOST_RUNS:
             raise TooManyRunsError
 
@@ -506,8 +506,8 @@ def exact_epsilon(function: Function, pairs: Iterable[tuple[Any, Any]], cut_off:
         for data in pair:
             if data not in laws:
                 laws[data] = law_of(function, data)
-        one, other = (laws[data] for data in pair)
-        for p, q in ((one, other), (other, one)):
+        left, right = (laws[data] for data in pair)
+        for p, q in ((left, right), (right, left)):
             missing = max(0.0, 1 - sum(q.values())) + 1e-12 if cut_off else 0.0
             for output, mass in p.items():
                 if mass > 0:
@@ -532,28 +532,28 @@ def constructs(some: Program) -> set[str]:
 
 def constructs_of(text: str, tags: Iterable[str]) -> set[str]:
     """Return the names of the constructs in a program's text; ``tags`` name those that the syntax tree does not show."""
-    found = set()
+    names = set()
     for tag in tags:
         kind, _, name = tag.partition(".")
-        found.add(f"method {SHOWN_BY_TYPE.get(kind, kind)}.{name}")
+        names.add(f"method {SHOWN_BY_TYPE.get(kind, kind)}.{name}")
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        found.add(f"syntax {type(node).__name__}")
-        found |= {f"also {name}" for name in _also(node)}
+        names.add(f"syntax {type(node).__name__}")
+        names |= {f"also {name}" for name in _also(node)}
         if isinstance(node, ast.Attribute):
             dotted = ast.unparse(node)
             if dotted.startswith(("np.", "math.", "rng.")):
-                found.add(f"function {_listed_as(dotted)}")
+                names.add(f"function {_listed_as(dotted)}")
             elif isinstance(node.value, ast.Constant):
-                found.add(f"method {type(node.value.value).__name__}.{node.attr}")
+                names.add(f"method {type(node.value.value).__name__}.{node.attr}")
             elif isinstance(node.value, ast.Name) and node.value.id == "int":
-                found.add(f"method int.{node.attr}")
+                names.add(f"method int.{node.attr}")
             if dotted.startswith("np.") and dotted.count(".") == 2:
-                found.add(f"method ufunc.{node.attr}")
-            found.add(f"attribute {node.attr}")
+                names.add(f"method ufunc.{node.attr}")
+            names.add(f"attribute {node.attr}")
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(f"function {node.id}")
-    return found
+            names.add(f"function {node.id}")
+    return names
 
 
 @cache
@@ -584,8 +584,8 @@ def _also(node: ast.AST) -> Iterator[str]:
         }
         yield from (f"parameter {name}" for name, part in parts.items() if part)
     if isinstance(node, ast.Call):
-        yield from ("call with *" for one in node.args if isinstance(one, ast.Starred))
-        yield from ("call with **" for one in node.keywords if one.arg is None)
+        yield from ("call with *" for argument in node.args if isinstance(argument, ast.Starred))
+        yield from ("call with **" for argument in node.keywords if argument.arg is None)
     if isinstance(node, ast.comprehension) and node.ifs:
         yield "comprehension if"
     if isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) > 1:
@@ -599,9 +599,9 @@ def _also(node: ast.AST) -> Iterator[str]:
 
 def _of_statement(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Assign):
-        yield from (f"assignment to {type(one).__name__}" for one in node.targets)
+        yield from (f"assignment to {type(target).__name__}" for target in node.targets)
         yield from ("assignment to several" for _ in node.targets[1:])
-        parts = [part for one in node.targets if isinstance(one, ast.Tuple | ast.List) for part in one.elts]
+        parts = [part for target in node.targets if isinstance(target, ast.Tuple | ast.List) for part in target.elts]
         yield from ("starred assignment" for part in parts if isinstance(part, ast.Starred))
     if isinstance(node, ast.AugAssign):
         yield f"augmented {type(node.op).__name__}"

@@ -553,8 +553,7 @@ def cached(value):
 
 '''
 
-# Draws whose distribution depends on the data, for each family; the names are of values that are private after them, or
-# nearly so.
+# Draws whose distribution depends on the data, for each family, with the names whose values are (nearly) private afterwards.
 FINITE: tuple[tuple[str, str], ...] = (
     ("assert noisy_of(x[0], rng) > 0", ""),
     ("if noisy_of(x[0], rng) > 1:\n    raise ValueError('large')", ""),
@@ -615,7 +614,7 @@ GEOMETRIC: tuple[tuple[str, str], ...] = (
     ("A = rng.geometric(0.75 if x[0] > 1 else 0.5)\nA = min(A, 3)", "A:int"),
     ("A = x[0] + 2 * (rng.geometric(0.5) - rng.geometric(0.5))", "A:int"),
 )
-# Of {law} noise only comparisons: ``nz`` is a number with noise, whose comparisons change at multiples of 1/2.
+# A noisy number ``nz`` with {law} noise is only compared, and with multiples of 1/2 alone.
 CONTINUOUS: tuple[tuple[str, str], ...] = (
     ("A = x[0] + rng.laplace(0.0, 2.0)", "A:nz"),
     ("A = x[1] + rng.laplace(scale=1.0)", "A:nz"),

@@ -52,12 +52,12 @@ def _drawn(workers: int) -> float:
 
 
 def measure() -> dict[str, Any]:
-    # One after the other within each repeat, so that both see the machine alike.
+    # They take turns within each repeat, so that both run under the same load.
     rates = [(_alone(), _drawn(1), _drawn(-1)) for _ in range(REPEATS)]
-    alone, one, all_cores = (statistics.median(rate[i] for rate in rates) for i in range(3))
+    alone, one_worker, all_cores = (statistics.median(rate[i] for rate in rates) for i in range(3))
     return {
         "node program < requests > /dev/null (outputs/s)": round(alone),
-        "drawn by an audit with one worker (outputs/s)": round(one),
+        "drawn by an audit with one worker (outputs/s)": round(one_worker),
         "drawn by an audit with a worker for each core (outputs/s)": round(all_cores),
         "ratio, one worker": round(statistics.median(b / a for a, b, _ in rates), 3),
         "ratio, a worker for each core": round(statistics.median(c / a for a, _, c in rates), 3),

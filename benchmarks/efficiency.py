@@ -92,7 +92,7 @@ def measure() -> dict[str, Any]:
                 row: dict[str, Any] = {"mechanism": name, "epsilon": epsilon, "outputs": outputs, "runs": runs}
                 row["limit"] = limit(name, epsilon, outputs)
                 for way, bound in (("ours", _ours), ("peers", _peers)):
-                    # A fifth of the runs is enough to see where two intervals with a half split stand.
+                    # For two intervals with a half split a fifth of the runs is precise enough.
                     some = runs if way == "ours" else runs // 5
                     bounds = Parallel(n_jobs=-1)(delayed(bound)(name, epsilon, outputs, seed) for seed in range(some))
                     median = float(np.median(bounds))

@@ -46,7 +46,7 @@ def other_delta(setting: Setting, epsilon: float) -> float:
 
 
 def is_held(setting: Setting, interval: Interval) -> bool | None:
-    """Return whether the other method agrees that the exact ε lies inside; None if it gives no answer.
+    """Return whether the other method agrees that the exact ε lies in the interval; None if that method gives no answer.
 
     The relative error of δ is below 1e-4 for the contour integral, and up to 2e-3 for the recursion at small σ, which moves ε
     by about 1e-4.
@@ -88,14 +88,14 @@ def measure() -> dict[str, Any]:
     settings = drawn()
     epsilon_interval(process(settings[0]), settings[0][3])  # start-up
     accountant_seconds(settings[0])
-    held: list[bool | None] = []
+    inside: list[bool | None] = []
     widths, times, ratios, outside = [], [], [], []
     for setting in settings:
         interval = epsilon_interval(process(setting), setting[3])
         times.append(seconds(lambda setting=setting: epsilon_interval(process(setting), setting[3])))
         widths.append(interval.relative_width)
-        held.append(is_held(setting, interval))
-        if held[-1] is False:
+        inside.append(is_held(setting, interval))
+        if inside[-1] is False:
             outside.append([*setting, interval.low, interval.high])
         if (other := accountant_seconds(setting)) is not None:
             ratios.append(times[-1] / other)
@@ -107,9 +107,9 @@ def measure() -> dict[str, Any]:
     closed_time = min(seconds(lambda: epsilon_interval(closed, 1e-10)) for _ in range(200))
     return {
         "settings": len(settings),
-        "hold the value of another way": held.count(True),
-        "do not": held.count(False),
-        "no other way has an answer": held.count(None),
+        "hold the value of another way": inside.count(True),
+        "do not": inside.count(False),
+        "no other way has an answer": inside.count(None),
         "outside": outside,
         "at most 1 % wide (share)": sum(width <= 0.01 for width in widths) / len(widths),
         "widest": max(widths),

@@ -183,7 +183,7 @@ def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:
 def got_worse(seed: int, parameters: Parameters, *, before: Parameters, **given: Any) -> bool:
     """Whether a comparison between two seeds reports that something got worse; the second run has the given parameters."""
     earlier, plan = _plan(2 * seed, before, **given), _plan(2 * seed + 1, parameters, **given)
-    old, new = (RunResult("run", 1 - ALPHA, [auditing.run(one)], 1.0) for one in (earlier, plan))
+    old, new = (RunResult("run", 1 - ALPHA, [auditing.run(audit)], 1.0) for audit in (earlier, plan))
     return any(change.kind == "worse" for change in compare(old, new, functools.partial(remeasured, plan)))
 
 
@@ -322,15 +322,17 @@ def measure() -> Iterator[dict[str, Any]]:
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.exists() else {}
     rows = {name: kept[name] for name in CASES if name in kept}
     yield rows
-    for name, one in CASES.items():
+    for name, case in CASES.items():
         if name not in kept:
-            alarms = _counted(name, one.runs, is_broken=False)
-            limits = (float(limit(alarms, one.runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper))
+            alarms = _counted(name, case.runs, is_broken=False)
+            limits = (
+                float(limit(alarms, case.runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper)
+            )
             rows[name] = {
-                "runs": one.runs,
+                "runs": case.runs,
                 "alarms": alarms,
-                "nominal": one.nominal,
-                "rate": alarms / one.runs,
+                "nominal": case.nominal,
+                "rate": alarms / case.runs,
                 "interval": list(limits),
                 "twins found": _counted(name, TWINS, is_broken=True) / TWINS,
             }

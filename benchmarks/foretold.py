@@ -30,7 +30,7 @@ from auditor.config.load import load_configuration
 from auditor.neighbours.pair import distinct, plain
 
 PLANTED, SEED = 40, 1
-# The mechanisms take these in turn, since the power of a search depends on the number of outputs as well.
+# Numbers of outputs, on which the power of a search depends as well; the mechanisms take them in turn.
 SAMPLES = (2_000, 20_000, 200_000)
 CONFIGS = (
     "000-private-ratio",
@@ -40,7 +40,7 @@ CONFIGS = (
     "004-larger-groups",
     "classics",
 )
-LEFT_OUT = ("bits",)  # whose events are not values
+LEFT_OUT = ("bits",)  # its events are on bits, not on values
 # The number of pairs on which a condition is tried, and the least share of them that it must distinguish.
 PAIRS, LEAST_APART = 300, 0.005
 
@@ -94,8 +94,8 @@ TABLES: dict[str, tuple[Any, Any]] = {
 def leaves(value: Any) -> list[Any]:
     """Return all values in a data set, whatever its containers."""
     if isinstance(value, dict):
-        return [leaf for one in value.values() for leaf in leaves(one)]
-    return [leaf for one in value for leaf in leaves(one)] if isinstance(value, list | tuple) else [value]
+        return [leaf for part in value.values() for leaf in leaves(part)]
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, list | tuple) else [value]
 
 
 def numbers(values: Sequence[Any]) -> list[float]:
@@ -148,9 +148,11 @@ class Faulty:
 
     def __call__(self, dataset: Any, *given: Any, **named: Any) -> Any:
         answers = self.function(dataset, *given, **named)
-        [rng] = [one for one in (*given, *named.values()) if isinstance(one, np.random.Generator)]
+        [rng] = [argument for argument in (*given, *named.values()) if isinstance(argument, np.random.Generator)]
         is_hit, (share, change) = CONDITIONS[self.condition](leaves(plain(dataset))), EFFECTS[self.effect]
-        size = next((one for one in (*given, named.get("size")) if isinstance(one, int | np.integer)), None)
+        size = next(
+            (argument for argument in (*given, named.get("size")) if isinstance(argument, int | np.integer)), None
+        )
         if size is None:
             return _other(answers, change) if is_hit and rng.random() < share else answers
         # Always a list, since the form of a batch must not depend on the data.
@@ -168,17 +170,17 @@ def others(plan: Plan) -> list[tuple[str, str]]:
         sides = [[condition(leaves(plain(pair.dataset(side)))) for side in ("left", "right")] for pair in pairs]
         return sum(left != right for left, right in sides) / len(pairs)
 
-    told = [name for name, condition in CONDITIONS.items() if apart(condition) >= LEAST_APART]
+    distinguishing = [name for name, condition in CONDITIONS.items() if apart(condition) >= LEAST_APART]
     method = plan.method(plan.settings.samples)
     # As for planted faults: the search is not to blame for a fault that this many outputs cannot refute.
     effects = [name for name, (share, _) in EFFECTS.items() if method.foreseen(share / 2, CHANCE) < math.inf]
-    return list(itertools.product(told, effects))
+    return list(itertools.product(distinguishing, effects))
 
 
 def plans() -> dict[str, Plan]:
     """Return the audits of sound mechanisms by name."""
     settings: Any = {"seed": SEED, "workers": 1, "prove": False, "shrink": False, "isolate": False}
-    found = {}
+    sound = {}
     overrides: Any = {key: settings[key] for key in ("seed", "workers")}
     for name in CONFIGS:
         file = Path(__file__).parent.parent / "configs" / f"{name}.yaml"
@@ -186,37 +188,37 @@ def plans() -> dict[str, Plan]:
             is_sound = plan.expect == "no_violation_found" and plan.kind == "pairwise"
             if is_sound and len(plan.domain.corners()) > 1 and not any(word in plan.name for word in LEFT_OUT):
                 execution = replace(plan.settings.execution, isolate=False, workers=1)
-                found[f"{name}: {plan.name}"] = plan.with_settings(prove=False, shrink=False, execution=execution)
+                sound[f"{name}: {plan.name}"] = plan.with_settings(prove=False, shrink=False, execution=execution)
     for name, (mechanism, domain) in TABLES.items():
-        found[name] = auditing.planned(mechanism, auditor.PureDP(1.0), domain, name=name, **settings)
+        sound[name] = auditing.planned(mechanism, auditor.PureDP(1.0), domain, name=name, **settings)
     budgets = itertools.cycle(SAMPLES)
-    return {name: plan.with_settings(samples=next(budgets)) for name, plan in found.items()}
+    return {name: plan.with_settings(samples=next(budgets)) for name, plan in sound.items()}
 
 
 def _measured(name: str) -> dict[str, Any]:
     plan = plans()[name]
     assert isinstance(plan.source, PythonSource)
     planted = auditing.run(plan.with_settings(planted=PLANTED), refuse=True).planted
-    found, missed = [], []
+    caught, missed = [], []
     for condition, effect in others(plan):
         through = functools.partial(Faulty, condition=condition, effect=effect)
         faulty = replace(plan, source=replace(plan.source, through=(*plan.source.through, through))).with_settings(
             planted=0
         )
         verdict = auditing.run(faulty, refuse=True).verdict
-        (found if verdict == "violation" else missed).append(f"{effect} if {condition}")
+        (caught if verdict == "violation" else missed).append(f"{effect} if {condition}")
     return {
         "samples": plan.settings.samples,
         "planted": None if planted is None else {"found": len(planted.found), "missed": list(planted.missed)},
-        "others": {"found": len(found), "missed": missed},
+        "others": {"found": len(caught), "missed": missed},
     }
 
 
-def _share(found: dict[str, Any] | None) -> float | None:
+def _share(counts: dict[str, Any] | None) -> float | None:
     """Return the share of faults found, or None if there were none."""
-    if found is None or not (found["found"] or found["missed"]):
+    if counts is None or not (counts["found"] or counts["missed"]):
         return None
-    return float(found["found"] / (found["found"] + len(found["missed"])))
+    return float(counts["found"] / (counts["found"] + len(counts["missed"])))
 
 
 def _figures(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -234,8 +236,8 @@ def _figures(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
 def measure() -> Iterator[dict[str, Any]]:
     """Yield the figures after each mechanism."""
     names = list(plans())
-    found = Parallel(n_jobs=-1, return_as="generator")(delayed(_measured)(name) for name in names)
+    figures = Parallel(n_jobs=-1, return_as="generator")(delayed(_measured)(name) for name in names)
     rows = {}
-    for name, row in zip(names, found, strict=True):
+    for name, row in zip(names, figures, strict=True):
         rows[name] = row
         yield _figures(rows)

@@ -126,14 +126,11 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _called_once(nodes: list[ast.AST]) -> set[str]:
     """Return the private functions and methods that a module mentions once, in a call."""
-    private = {node.name for node in nodes if isinstance(node, _FUNCTION) and _is_private(node.name)}
+    names = {node.name for node in nodes if isinstance(node, _FUNCTION)}
+    private = {name for name in names if name.startswith("_") and not name.endswith("__")}
     mentions = Counter(name for node in nodes if (name := _mentioned(node)) in private)
     calls = Counter(name for node in nodes if isinstance(node, ast.Call) and (name := _mentioned(node.func)))
     return {name for name in private if mentions[name] == calls[name] == 1}
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.endswith("__")
 
 
 def _mentioned(node: ast.AST) -> str | None:

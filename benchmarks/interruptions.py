@@ -83,12 +83,12 @@ def _started(file: Path, out: Path, mark: str) -> "subprocess.Popen[bytes]":
 
 def _processes(mark: str) -> list[int]:
     """Return the processes of a trial that are alive."""
-    found = []
+    alive = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # it has ended, or belongs to another user
             if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark:
-                found.append(process.pid)
-    return sorted(found)
+                alive.append(process.pid)
+    return sorted(alive)
 
 
 def _report(out: Path) -> bytes:
@@ -118,12 +118,12 @@ def _victims(mark: str, run: int, victim: str) -> list[int]:
     """Return the processes of a trial that may be signalled."""
     if victim == "auditor":
         return [run]
-    found = []
+    victims = []
     for process in _processes(mark):
         with suppress(psutil.Error):  # it has ended
             if VICTIMS[victim] in " ".join(psutil.Process(process).cmdline()):
-                found.append(process)
-    return found
+                victims.append(process)
+    return victims
 
 
 def _killed(
@@ -183,10 +183,10 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> Iterator[dict[s
         for trial in range(kills):
             (kind, victim), number = ways[trial % len(ways)]
             file = _configuration(base / f"{trial}", kind)
-            out, seen = file.parent / "out", kinds_of_kills.setdefault(f"{kind}: {victim}, {number.name}", Counter())
+            out, ends = file.parent / "out", kinds_of_kills.setdefault(f"{kind}: {victim}, {number.name}", Counter())
             hit, left = _killed(file, out, victim, number, rng.uniform(0, 0.8 * lasts[kind]), rng)
             equal = (out / "audits" / "report.json").exists() and _report(out) == whole[kind]
-            seen.update({"trials": 1, "hit": hit, "same report": equal, "processes left": left})
+            ends.update({"trials": 1, "hit": hit, "same report": equal, "processes left": left})
             yield _figures(kinds_of_kills, disks)
         for trial in range(full_disks):
             file = _configuration(base / f"disk {trial}", "Python")
@@ -200,4 +200,4 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> Iterator[dict[s
 
 
 def _figures(kills: dict[str, Counter[str]], disks: Counter[str]) -> dict[str, Any]:
-    return {"kills": {name: dict(seen) for name, seen in kills.items()}, "full disks": dict(disks)}
+    return {"kills": {name: dict(ends) for name, ends in kills.items()}, "full disks": dict(disks)}

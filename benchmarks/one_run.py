@@ -119,23 +119,23 @@ def epsilon_of(mu: float, rate: float) -> float:
     return float(brentq(lambda e: deltas(mu, rate, np.array([e]))[0][0] - DELTA, 0.0, most, xtol=1e-9))
 
 
-def bound(seen: GuessTally, rate: float, refutes: Callable[[TradeoffCurve, GuessTally], bool]) -> float:
+def bound(guesses: GuessTally, rate: float, refutes: Callable[[TradeoffCurve, GuessTally], bool]) -> float:
     """Return the lower bound on ε for the family."""
     low, high = 0.005, 8.0
-    if not refutes(curve_of(low, rate), seen):
+    if not refutes(curve_of(low, rate), guesses):
         return 0.0
     while high - low > 1e-5:
         middle = (low + high) / 2
-        low, high = (middle, high) if refutes(curve_of(middle, rate), seen) else (low, middle)
+        low, high = (middle, high) if refutes(curve_of(middle, rate), guesses) else (low, middle)
     return epsilon_of(low, rate)
 
 
-def _apart(curve: TradeoffCurve, seen: GuessTally) -> bool:
-    return p_value_independent(curve, seen) <= ALPHA
+def _apart(curve: TradeoffCurve, guesses: GuessTally) -> bool:
+    return p_value_independent(curve, guesses) <= ALPHA
 
 
-def _any(curve: TradeoffCurve, seen: GuessTally) -> bool:
-    return refutes_any_mechanism(curve, seen, ALPHA)
+def _any(curve: TradeoffCurve, guesses: GuessTally) -> bool:
+    return refutes_any_mechanism(curve, guesses, ALPHA)
 
 
 def expected(curve: TradeoffCurve, canaries: int, guesses: int) -> GuessTally:
@@ -153,9 +153,9 @@ def sixty() -> dict[str, Any]:
             numbers = [round(canaries * share) for share in (0.02, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.6, 0.75, 1.0)]
             chosen = max(bound(expected(curve, canaries, k), rate, _apart) for k in numbers)
             for share, (mistakes, peer) in zip(SHARES, row, strict=True):
-                seen = GuessTally(canaries, round(share * canaries), round(share * canaries) - mistakes)
-                same, whatever = bound(seen, rate, _apart), bound(seen, rate, _any)
-                rows.append([name, canaries, seen.guesses, mistakes, truth, peer, same, chosen, whatever])
+                guesses = GuessTally(canaries, round(share * canaries), round(share * canaries) - mistakes)
+                same, whatever = bound(guesses, rate, _apart), bound(guesses, rate, _any)
+                rows.append([name, canaries, guesses.guesses, mistakes, truth, peer, same, chosen, whatever])
     numbers_of = np.array([row[4:] for row in rows], float)
     truth, peer, same, chosen, whatever = numbers_of.T
     return {
@@ -225,26 +225,26 @@ def _ours(inside: Floats, outside: Floats) -> dict[str, float]:
 
 def same_scores() -> dict[str, Any]:
     """Return the median bounds for each number of scores per side."""
-    found: dict[str, Any] = {}
+    bounds: dict[str, Any] = {}
     for number in (500, 5_000, 50_000):
         each = []
         for seed in range(5) if number < 50_000 else range(1):
             rng = np.random.default_rng(seed)
             each.append(_ours(rng.normal(1, 1, number), rng.normal(0, 1, number)))
-        ours = {name: round(float(np.median([one[name] for one in each])), 3) for name in each[0]}
-        found[f"{number:,} a side"] = {"ours": ours, "jax-privacy": JAX.get(number, {})}
-    return found
+        ours = {name: round(float(np.median([bounds_of_seed[name] for bounds_of_seed in each])), 3) for name in each[0]}
+        bounds[f"{number:,} a side"] = {"ours": ours, "jax-privacy": JAX.get(number, {})}
+    return bounds
 
 
 # Validity ------------------------------------------------------------------------------------------------------------
 
 
-def worst_case(seen: GuessTally, lines: list[tuple[float, float]]) -> Floats:
+def worst_case(guesses: GuessTally, lines: list[tuple[float, float]]) -> Floats:
     """Return the distribution of correct guesses that maximises the probability of at least ``seen.wins``.
 
     tests/unit/bounds/test_one_run.py computes it as well.
     """
-    n, k, a = seen.canaries, seen.guesses, np.arange(seen.guesses)
+    n, k, a = guesses.canaries, guesses.guesses, np.arange(guesses.guesses)
     columns = k + 1 + k * len(lines)
     right = csr_matrix(((a + 1) / n, (a, a + 1)), shape=(k, columns))
     wrong = csr_matrix(((k - a) / n, (a, a)), shape=(k, columns))
@@ -255,7 +255,7 @@ def worst_case(seen: GuessTally, lines: list[tuple[float, float]]) -> Floats:
         limits += [np.zeros(k), np.array([delta])]
     total = csr_matrix((np.ones(k + 1), (np.zeros(k + 1, int), np.arange(k + 1))), shape=(1, columns))
     goal = np.zeros(columns)
-    goal[seen.wins : k + 1] = -1
+    goal[guesses.wins : k + 1] = -1
     p = np.maximum(0.0, linprog(goal, vstack(rows), np.concatenate(limits), total, [1.0], method="highs").x[: k + 1])
     return np.asarray(p / p.sum())
 
@@ -311,16 +311,16 @@ def _lucky(rng: np.random.Generator, inside: Floats) -> Floats:
 
 def _worst(claim: PrivacyClaim, lines: list[tuple[float, float]]) -> int:
     """Count false alarms in RUNS runs of the least favourable mechanism within the claim: 40 guesses on 60 canaries."""
-    seen = GuessTally(60, 40, _critical(claim, 60, 40, 1, apart=False))
-    wins = np.random.default_rng(2).choice(41, RUNS, p=worst_case(seen, lines))
-    return int((wins >= seen.wins).sum())
+    guesses = GuessTally(60, 40, _critical(claim, 60, 40, 1, apart=False))
+    wins = np.random.default_rng(2).choice(41, RUNS, p=worst_case(guesses, lines))
+    return int((wins >= guesses.wins).sum())
 
 
 def validity() -> dict[str, Any]:
     """Return the number of false alarms of each experiment."""
     gaussian, mixed, pure = GaussianDP(1.0), ApproximateDP(1.0, 0.01), PureDP(1.0)
     lines = [(t, gaussian_delta(1.0, t)) for t in np.linspace(0.0, 5.0, 25)]
-    found = {
+    sound = {
         "any mechanism: scores that say nothing, ε = 0": _of_scores(PureDP(0.0), _nothing, apart=False),
         "any mechanism: randomised response, (1, 0.01)": _of_scores(mixed, _answers, apart=False),
         "any mechanism: Gaussian noise, μ = 1": _of_scores(gaussian, _gaussian, apart=False),
@@ -335,7 +335,7 @@ def validity() -> dict[str, Any]:
     }
     broken = {"canaries apart, though they are not: a lucky run, μ = 1": _of_scores(gaussian, _lucky, apart=True)}
     return {
-        "at most the level": {name: _rate(alarms) for name, alarms in found.items()},
+        "at most the level": {name: _rate(alarms) for name, alarms in sound.items()},
         "where the assumption is wrong": {name: _rate(alarms) for name, alarms in broken.items()},
     }
 

@@ -52,8 +52,9 @@ SOUND = {
     "partial sum": Program(programs.partial_sum, OneMoves),
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
-# Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. With the gap
-# it has probability 7e-4, and more outputs refute it. In the adaptive technique its probability is 4e-4, and the loss 9ε/8, not ε.
+# Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. If the
+# gap is released, that event has probability 7e-4, and more outputs refute the claim. In the adaptive technique it has
+# probability 4e-4, and the loss is 9ε/8 where ε is claimed.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),
@@ -79,13 +80,13 @@ def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, An
         seconds=120,
     )
     seconds = round(time.process_time() - start, 2)
-    found = {"queries": queries, "cutoff": cutoff, "claim": program.claim, "proved": proof.proved, "seconds": seconds}
+    row = {"queries": queries, "cutoff": cutoff, "claim": program.claim, "proved": proof.proved, "seconds": seconds}
     if not proof.proved:
-        return {**found, "bound": proof.value, "reason": proof.reason, "pair": proof.pair and proof.pair.to_dict()}
+        return {**row, "bound": proof.value, "reason": proof.reason, "pair": proof.pair and proof.pair.to_dict()}
     start = time.process_time()
     check_certificate(json.loads(json.dumps(proof.certificate)))
     paths = json.dumps(proof.certificate["traces"][0]["tree"]).count('"output"') if proof.certificate else 0
-    return {**found, "bound": proof.value, "paths": paths, "seconds to check": round(time.process_time() - start, 2)}
+    return {**row, "bound": proof.value, "paths": paths, "seconds to check": round(time.process_time() - start, 2)}
 
 
 def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[
 
 def specimens() -> list[dict[str, Any]]:
     """Return the committed lower bound, the exact value on its pair and the proved bound of each privacy audit in `configs/`."""
-    found = []
+    rows = []
     for file in sorted(Path("configs").glob("*.yaml")):
         configuration = load_configuration(file)
         report = Path("reports") / configuration.name / "report.json"
@@ -122,7 +123,7 @@ def specimens() -> list[dict[str, Any]]:
             if plan.claim != audit.claim or plan.settings.method == "one-run":
                 continue
             proof = attempt(plan.source.drawer(), plan.claim, plan.domain, SECONDS)
-            found.append(
+            rows.append(
                 {
                     "audit": f"{configuration.name}: {plan.name}",
                     "claim": str(plan.claim),
@@ -136,8 +137,8 @@ def specimens() -> list[dict[str, Any]]:
                     "reason": proof.reason,
                 }
             )
-            print(found[-1]["audit"], "proved" if proof.proved else f"not proved: {proof.reason}", flush=True)
-    return found
+            print(rows[-1]["audit"], "proved" if proof.proved else f"not proved: {proof.reason}", flush=True)
+    return rows
 
 
 def measure() -> dict[str, Any]:
@@ -152,6 +153,6 @@ def measure() -> dict[str, Any]:
     for name, program in FAULTY.items():
         faulty[name] = []
         for cutoff in program.cutoffs:
-            found = proof_of(program, QUERIES, cutoff)
-            faulty[name].append(found | (refuted(program, cutoff, found["pair"]) if found.get("pair") else {}))
+            row = proof_of(program, QUERIES, cutoff)
+            faulty[name].append(row | (refuted(program, cutoff, row["pair"]) if row.get("pair") else {}))
     return {"sound": sound, "larger": larger, "faulty": faulty, "specimens": specimens()}

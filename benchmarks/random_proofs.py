@@ -47,7 +47,7 @@ PAIRS = {
     norm: [(tuple(pair.left), tuple(pair.right)) for _, _, pair in listing_of(domain).pairs]
     for norm, domain in DOMAINS.items()
 }
-# Exact values are computed in floating point. Where nothing is cut off they are as near to a sharp bound as CLOSE.
+# Exact values are computed in floating point; without truncation, a sharp bound is within CLOSE of them.
 SLACK, CLOSE = 1e-6, 1e-3
 METHOD = re.compile(r"\{(\w+)\}\.(\w+)\(")  # of a hole in a template
 Prove = Callable[[Function, str], Proof]
@@ -87,7 +87,7 @@ def compared(
 
     ``occurred`` counts the programs in which each construct occurred, and after "in a proof: " those with a proved bound.
     """
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
         for number in numbers:
             some, norm = program(number, seed), NORMS[number % 2]
@@ -100,13 +100,13 @@ def compared(
                 ) from None
             linecache.clearcache()
             for kind in kinds_of(some, proof, exact):
-                seen[kind] += 1
+                counts[kind] += 1
             if occurred is not None:
-                found = constructs(some)
-                occurred.update(found)
+                names = constructs(some)
+                occurred.update(names)
                 if proof.bound is not None:
-                    occurred.update(f"in a proof: {one}" for one in found)
-    return seen
+                    occurred.update(f"in a proof: {name}" for name in names)
+    return counts
 
 
 def kinds_of(some: Program, proof: Proof, exact: float | None) -> Iterator[str]:
@@ -130,19 +130,19 @@ def kinds_of(some: Program, proof: Proof, exact: float | None) -> Iterator[str]:
 
 def smaller(some: Program, norm: str, folder: Path, of: Prove, most: int = 300) -> Program:
     """Reduce a program whose proved bound is too small to fewer statements and simpler expressions."""
-    found, tries = some, 0
+    smallest, tries = some, 0
     again = True
     while again:
         again = False
-        for text in _simpler(found.text):
+        for text in _simpler(smallest.text):
             tries += 1
             if tries > most:
-                return found
-            one = Program(some.family, text, some.unlisted, some.tags)
-            if len(text) < len(found.text) and _is_refuted(one, norm, folder, f"smaller_{tries}", of):
-                found, again = one, True
+                return smallest
+            candidate = Program(some.family, text, some.unlisted, some.tags)
+            if len(text) < len(smallest.text) and _is_refuted(candidate, norm, folder, f"smaller_{tries}", of):
+                smallest, again = candidate, True
                 break
-    return found
+    return smallest
 
 
 def _is_refuted(some: Program, norm: str, folder: Path, name: str, of: Prove) -> bool:
@@ -178,13 +178,13 @@ def _simpler(text: str) -> Iterator[str]:
 
 def _outside_of_loops(tree: ast.AST) -> list[ast.AST]:
     """Return all nodes outside of loops, since a loop that is changed may not terminate."""
-    found, waiting = [], [tree]
+    nodes, waiting = [], [tree]
     while waiting:
         node = waiting.pop()
         if not isinstance(node, ast.For | ast.While):
-            found.append(node)
+            nodes.append(node)
             waiting += ast.iter_child_nodes(node)
-    return found
+    return nodes
 
 
 # Constructs ----------------------------------------------------------------------------------------------------------------
@@ -195,19 +195,19 @@ def modelled() -> set[str]:
     nodes: list[type[ast.AST]] = [*evaluator.STATEMENTS, *expressions.EXPRESSIONS, *expressions.OPERATORS]
     nodes += [*expressions.UNARY, *expressions.COMPARED, ast.Not, ast.And, ast.Or, ast.Is, ast.IsNot, ast.In, ast.NotIn]
     nodes += [ast.Starred, ast.comprehension]
-    found = {f"syntax {node.__name__}" for node in nodes} | {f"also {name}" for name in ALSO}
-    found |= {f"also augmented {node.__name__}" for node in expressions.OPERATORS if node is not ast.MatMult}
-    found |= {f"function {entry.name}" for entry in LISTED.values()}
-    found |= {f"function rng.{name}" for name in generator.METHODS}
-    found |= {f"method array.{name}" for name in attributes.ARRAY_METHODS}
-    found |= {f"method number.{name}" for name in attributes.SCALAR_METHODS}
-    found |= {
+    names = {f"syntax {node.__name__}" for node in nodes} | {f"also {name}" for name in ALSO}
+    names |= {f"also augmented {node.__name__}" for node in expressions.OPERATORS if node is not ast.MatMult}
+    names |= {f"function {entry.name}" for entry in LISTED.values()}
+    names |= {f"function rng.{name}" for name in generator.METHODS}
+    names |= {f"method array.{name}" for name in attributes.ARRAY_METHODS}
+    names |= {f"method number.{name}" for name in attributes.SCALAR_METHODS}
+    names |= {
         f"attribute {name}" for name in ("shape", "size", "ndim", "dtype", "T", "kind", "name", "itemsize", "char")
     }
     for kind, methods in attributes.METHODS.items():
         named = {"generic": "number"}.get(kind.__name__, kind.__name__)
-        found |= {f"method {named}.{name}" for name in methods}
-    return found
+        names |= {f"method {named}.{name}" for name in methods}
+    return names
 
 
 def without_a_template() -> set[str]:
@@ -216,13 +216,13 @@ def without_a_template() -> set[str]:
     texts += [text for family in (templates.STATEMENTS, templates.FINITE, templates.GEOMETRIC) for text, _ in family]
     texts += [*templates.COMPARED, *(text for text, _ in templates.CONTINUOUS)]
     said = [kinds.partition("#")[2].split() for _, kinds in templates.STATEMENTS]
-    found = set()
+    covered = set()
     for text, tags in [
         *((text, []) for text in texts),
         *zip((text for text, _ in templates.STATEMENTS), said, strict=True),
     ]:
-        found |= constructs_of_template(text, tags)
-    return modelled() - found
+        covered |= constructs_of_template(text, tags)
+    return modelled() - covered
 
 
 def constructs_of_template(text: str, tags: Sequence[str]) -> set[str]:
@@ -243,27 +243,27 @@ def table(occurred: Counter[str]) -> dict[str, dict[str, int]]:
 
 def measure(programs: int = PROGRAMS) -> dict[str, Any]:
     """Compare chunks of programs, and print the counts after each chunk."""
-    seen: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     occurred: Counter[str] = Counter()
     slowest = 0.0
     for first in range(0, programs, CHUNK):
         begun = time.process_time()
-        seen += compared(range(first, min(first + CHUNK, programs)), occurred=occurred)
+        counted += compared(range(first, min(first + CHUNK, programs)), occurred=occurred)
         slowest = max(slowest, time.process_time() - begun)
         print(
-            f"{seen['programs']:,} programs: {seen['proved']:,} proved, {seen['sharp']:,} sharp, none below its exact ε",
+            f"{counted['programs']:,} programs: {counted['proved']:,} proved, {counted['sharp']:,} sharp, none below its exact ε",
             flush=True,
         )
     counts = table(occurred)
-    rare = [name for name, one in counts.items() if one["programs"] < LEAST]
+    rare = [name for name, count in counts.items() if count["programs"] < LEAST]
     assert not rare, f"constructs that occur in fewer than {LEAST} programs: {', '.join(rare)}"
-    kinds = sorted(seen, key=lambda name: (": " in name, name))
+    kinds = sorted(counted, key=lambda name: (": " in name, name))
     return {
-        **{name: seen[name] for name in kinds},
+        **{name: counted[name] for name in kinds},
         "below the exact value": 0,
         "constructs": len(counts),
-        "constructs in a proof": sum(one["proved"] > 0 for one in counts.values()),
-        "constructs in no proof": sorted(name for name, one in counts.items() if not one["proved"]),
+        "constructs in a proof": sum(count["proved"] > 0 for count in counts.values()),
+        "constructs in no proof": sorted(name for name, count in counts.items() if not count["proved"]),
         "families": list(FAMILIES),
         "seconds of the slowest chunk": round(slowest, 1),
     }

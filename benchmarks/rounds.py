@@ -39,22 +39,22 @@ def measure() -> dict[str, Any]:
 
 
 def _of(tree: Path) -> dict[str, Any]:
-    from auditor.defaults import ONE_THREAD  # which the old auditor has not
+    from auditor.defaults import ONE_THREAD  # the old auditor has no such module
 
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name in [name for name in PARTS if tree == PROJECT or name != "faults"]:
         environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(tree)}
         command = [sys.executable, __file__, name]
         printed = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout
-        found[name] = json.loads(printed.splitlines()[-1])
-        print(tree.name, name, json.dumps(found[name])[:200], flush=True)
-    return found
+        figures[name] = json.loads(printed.splitlines()[-1])
+        print(tree.name, name, json.dumps(figures[name])[:200], flush=True)
+    return figures
 
 
 def compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return medians over the audits of documents and classics, separately for refuted and passed claims."""
     both = [(old["audits"][name], new["audits"][name]) for name in old["audits"] if name in new["audits"]]
-    refuted, passed = ([one for one in both if (one[0]["verdict"] == "violation") is so] for so in (True, False))
+    refuted, passed = ([pair for pair in both if (pair[0]["verdict"] == "violation") is so] for so in (True, False))
     return {
         "other verdicts": [
             name for name in old["audits"] if old["audits"][name]["verdict"] != new["audits"][name]["verdict"]
@@ -78,7 +78,7 @@ def audits() -> dict[str, Any]:
     from auditor.auditing.flow import carry_out
     from auditor.config.load import load_configuration
 
-    found = {}
+    figures = {}
     for file in [file for pattern in DOCUMENTS for file in sorted(Path("configs").glob(f"{pattern}.yaml"))]:
         for plan in load_configuration(file, prove=False).plans:
             if plan.kind in ("query", "canaries"):
@@ -86,13 +86,13 @@ def audits() -> dict[str, Any]:
             execution = replace(plan.settings.execution, workers=1, isolate=False)
             began = time.process_time()
             result = carry_out(plan.with_settings(execution=execution), refuse=True).result()
-            found[f"{file.stem}: {plan.name}"] = {
+            figures[f"{file.stem}: {plan.name}"] = {
                 "verdict": str(result.verdict),
                 "bound": result.bound.value if result.bound and math.isfinite(result.bound.value) else None,
                 "outputs": result.outputs.total,
                 "seconds": round(time.process_time() - began, 2),
             }
-    return found
+    return figures
 
 
 def faults() -> dict[str, Any]:
@@ -100,7 +100,7 @@ def faults() -> dict[str, Any]:
     from benchmarks._faults_of_people import FAULTS
 
     began = time.process_time()
-    found = {
+    verdicts = {
         seed: [
             name
             for name, case in FAULTS.items()
@@ -108,7 +108,7 @@ def faults() -> dict[str, Any]:
         ]
         for seed in FAULT_SEEDS
     }
-    return {"faults": len(FAULTS), "missed": found, "seconds": round(time.process_time() - began, 1)}
+    return {"faults": len(FAULTS), "missed": verdicts, "seconds": round(time.process_time() - began, 1)}
 
 
 def _laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
@@ -129,8 +129,8 @@ def _audited(mechanism: Callable[..., Any], scale: float, seed: int, **settings:
 
 
 def expensive() -> dict[str, Any]:
-    """Return the total number of outputs until a claim of ε = 1 is refuted, with one output per call; before rounds, bets stopped
-    early.
+    """Return the total number of outputs until a claim of ε = 1 is refuted, with one output per call; the old auditor stopped early
+    by sequential bets.
     """
     from auditor.defaults import MethodName
 
@@ -143,19 +143,19 @@ def expensive() -> dict[str, Any]:
 
 def efficiency() -> dict[str, Any]:
     """Return the least bound and the mean efficiency over 40 seeds: the Laplace mechanism at ε = 1, pair given, 95 %."""
-    found = {}
+    figures = {}
     for samples in (10_000, 100_000):
         results = [_audited(_laplace, 1.0, seed, samples=samples, confidence=0.95) for seed in SEEDS]
         bounds = [result.bound.value for result in results]
         gaps = [max(1 - bound, 1e-3) for bound in bounds]
         limit = 2 * (1 + math.e) * 1.645**2
         shares = [limit / gap**2 / result.outputs.total for gap, result in zip(gaps, results, strict=True)]
-        found[f"{samples:,}"] = {
+        figures[f"{samples:,}"] = {
             "least": min(bounds),
             "mean efficiency": float(np.mean(shares)),
             "median": float(np.median(shares)),
         }
-    return found
+    return figures
 
 
 PARTS = {"audits": audits, "faults": faults, "expensive": expensive, "efficiency": efficiency}

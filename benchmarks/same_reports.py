@@ -5,7 +5,7 @@
 - ``run``: the reports of a run that is recorded;
 - ``replayed``: those of a replay of the recording;
 - ``resumed``: those of a run that is killed half-way, and resumed;
-- ``repeated``: that of quickstart with false claims, in a folder whose earlier report shows violations, which is the baseline too;
+- ``repeated``: that of quickstart with false claims, in a folder whose earlier report, also the baseline, shows violations;
 - ``checked``: what ``auditor replay --check`` says of quickstart.
 
 Two builds are compared by running it in each, with the root of the build as PYTHONPATH, and ``diff -r`` of the two folders. Reports
@@ -117,9 +117,9 @@ def reports_of(work: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def measure(out: str = "build/same_reports", *names: str) -> None:
     """Write the reports into a folder, and nothing to benchmarks/results/."""
-    known = sorted(file.stem for file in (PROJECT / "configs").glob("*.yaml"))
+    every = sorted(file.stem for file in (PROJECT / "configs").glob("*.yaml"))
     with tempfile.TemporaryDirectory() as work:
-        for name, text in reports_of(Path(work), names or known):
+        for name, text in reports_of(Path(work), names or every):
             file = Path(out) / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")

@@ -151,9 +151,9 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     drawing, tally = Ledger(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
 
     def merge() -> None:
-        for batch, one in zip(batches, drawn, strict=True):
-            drawing.guard.look(one.left, one.right, batch.label)
-            tally.add(*one.seen)
+        for batch, sides in zip(batches, drawn, strict=True):
+            drawing.guard.look(sides.left, sides.right, batch.label)
+            tally.add(*sides.seen)
 
     each = seconds(merge) / len(batches)
     with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +162,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
         store.begin({}, resume=False)
         kept = AuditStore(Mode.RESUME, store, "paper")
         note = {"tally": (vars(tally), drawing.guard.state())}
-        keys = [(batch, DrawnBatch(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
+        keys = [(batch, DrawnBatch(sides.left, sides.right, None)) for batch, sides in zip(batches, drawn, strict=True)]
         kept.keep(keys[:1000], note)
         commit = min(seconds(lambda: kept.keep(notes=note)) for _ in range(5))
         store.close()
@@ -194,11 +194,13 @@ def audit_sample(source: PythonSource) -> Any:
 
 def measure() -> dict[str, Any]:
     audit(laplace, 10**6, workers=2)  # start-up: imports, and the workers
-    one = statistics.median(per_second(ten_microseconds, PYTHON, workers=1, isolate=False) for _ in range(REPEATS))
+    one_worker = statistics.median(
+        per_second(ten_microseconds, PYTHON, workers=1, isolate=False) for _ in range(REPEATS)
+    )
     two = statistics.median(per_second(ten_microseconds, PYTHON, workers=2) for _ in range(REPEATS))
     figures = {
         "Laplace by NumPy": against_mere_drawing(),
-        "pure Python, 10 µs an output: two workers / one": round(two / one, 3),
+        "pure Python, 10 µs an output: two workers / one": round(two / one_worker, 3),
         "flatness": flatness(),
         "peak memory (MB)": {f"{samples:.0e}": peak_memory(samples) for samples in MEMORY},
         "the documents' configurations (s)": round(seconds(documents), 1),

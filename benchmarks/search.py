@@ -3,9 +3,8 @@ weak.
 
 - Quantiles by an exponential mechanism without its factor ½, which lose up to twice their claim. "found" counts the seeds at
   which ε ≥ 1.3 is proved.
-- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after
-summing: the number
-  of seeds that find the fault.
+- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after summing: the
+  number of seeds that find the fault.
 - Sound mechanisms: the bound with a searched pair, relative to the best bound over 300 fixed pairs of the domain. Each of these
   gets few outputs, and the best three as many as the audit.
 - Faults by origin at the default settings: the verdict on each fault and on its sound twin.
@@ -93,8 +92,8 @@ def quantiles() -> Iterator[tuple[str, Any]]:
         for seed in QUANTILE_SEEDS:
             result = auditor.audit(mechanism, auditor.PureDP(1.0), domain, seed=seed, planted=0, **ALONE)
             bounds.append(round(result.bound.value, 2) if result.bound else 0.0)
-        found = sum(bound >= REFUTED for bound in bounds)
-        yield f"level {level:g}, up to {most}, {relation}", {"found": found, "bounds": bounds}
+        refuted = sum(bound >= REFUTED for bound in bounds)
+        yield f"level {level:g}, up to {most}, {relation}", {"found": refuted, "bounds": bounds}
 
 
 def column(kind: str, size: int, form: str) -> tuple[Callable[..., Any], Domain]:
@@ -129,7 +128,7 @@ def columns() -> Iterator[tuple[str, Any]]:
     """Yield for each column the number of seeds that find the values counted twice."""
     forms = itertools.cycle(("records", "rows", "pandas"))
     for size in SIZES:
-        next(forms)  # so that each kind has each form
+        next(forms)  # shifts the assignment, so that over the sizes each kind takes each form
         for kind in ("numbers", "texts", "dates", "keys"):
             form = next(forms)
             yield f"{size} {kind}, {form}", _found(*column(kind, size, form), COLUMN_SEEDS)
@@ -147,8 +146,8 @@ def late_clip(library: str) -> tuple[Callable[..., Any], Domain]:
             return np.array([by_city.sum().reindex(cities), by_city.size().reindex(cities)]).T
         import polars as pl
 
-        found = data.group_by("city").agg(pl.col("income").sum(), pl.len().alias("n")).rows()
-        return np.array([{city: (income, n) for city, income, n in found}.get(city, (0, 0)) for city in cities], float)
+        groups = data.group_by("city").agg(pl.col("income").sum(), pl.len().alias("n")).rows()
+        return np.array([{city: (income, n) for city, income, n in groups}.get(city, (0, 0)) for city in cities], float)
 
     def means(data: Any, size: int, rng: np.random.Generator) -> Any:
         total, number = np.nan_to_num(sums(data)).T
@@ -192,15 +191,15 @@ def _ratio(plan: Plan, seed: int) -> float:
 
     def bound(pair: Any, samples: int) -> float:
         alone = replace(plan, neighbours=Pairs.only(pair.left, pair.right, domain)).with_settings(samples=samples)
-        found = carry_out(alone, refuse=True).result().bound
-        return found.value if found else 0.0
+        proved = carry_out(alone, refuse=True).result().bound
+        return proved.value if proved else 0.0
 
     best = sorted(written, key=lambda pair: -bound(pair, FEW))[:BEST]
-    found = carry_out(plan, refuse=True).result().bound
-    assert found is not None
+    searched = carry_out(plan, refuse=True).result().bound
+    assert searched is not None
     # With few outputs no fixed pair may show anything, and which three are best is then due to chance.
     most = max(bound(pair, plan.settings.samples) for pair in best)
-    return round(found.value / most, 3) if most else 1.0
+    return round(searched.value / most, 3) if most else 1.0
 
 
 def everyday() -> Iterator[tuple[str, Any]]:
@@ -220,7 +219,10 @@ def words() -> Iterator[tuple[str, Any]]:
         twins = [seed for seed in TWIN_SEEDS if case.audit(case.sound, seed, **ALONE).weak]
         few = [case.audit(case.faulty, seed, **ALONE | {"samples": MISSED_AT}) for seed in TWIN_SEEDS]
         passes = [result for result in few if result.verdict == "no_violation_found"]
-        yield name, {"weak twins": twins, "missed": len(passes), "weak and missed": sum(one.weak for one in passes)}
+        yield (
+            name,
+            {"weak twins": twins, "missed": len(passes), "weak and missed": sum(passed.weak for passed in passes)},
+        )
 
 
 PARTS = {

@@ -47,7 +47,7 @@ def _looks_at_answers(step: dict[str, Any]) -> bool:
     return "if" in step or str(LAST_ANSWER) in str(step)
 
 
-def found(plan: Plan) -> dict[str, Any]:
+def refuted(plan: Plan) -> dict[str, Any]:
     """Return the row of a faulty session."""
     before = time.process_time()
     result = run(plan.with_settings(samples=SAMPLES, seed=SEED))
@@ -88,7 +88,7 @@ def measure() -> Iterator[dict[str, Any]]:
     faulty, sound = figures.values()
     for name, plan in _plans(Verdict.VIOLATION).items():
         if name not in faulty:
-            faulty[name] = found(plan)
+            faulty[name] = refuted(plan)
             yield figures
     for name in _plans(Verdict.NO_VIOLATION_FOUND):
         if name not in sound:

@@ -41,15 +41,15 @@ def one_list(value: int, rng: Rng) -> Any:
 
 
 def strings(bit: int, size: int, rng: Rng) -> Any:
-    return ["yes" if one else "no" for one in (rng.random(size) < (0.75 if bit else 0.25)).tolist()]
+    return ["yes" if yes else "no" for yes in (rng.random(size) < (0.75 if bit else 0.25)).tolist()]
 
 
 def tuples(value: int, size: int, rng: Rng) -> Any:
     return list(zip(rng.laplace(value, 1.0, size).tolist(), rng.random(size).tolist(), strict=True))
 
 
-# Each with the number of outputs for the bound, by which an audit takes three seconds or more. A shorter one spends more of its
-# time on what hardly grows with them: starting processes, and learning from the selection.
+# Each with a number of outputs for the bound that makes an audit last three seconds or more. A shorter audit spends a
+# larger part of its time on starting processes and on learning from the selection, which hardly grow with the outputs.
 MECHANISMS: dict[str, tuple[Callable[..., Any], int]] = {
     "Laplace noise, batch": (laplace, 200_000_000),
     "randomised response, batch": (randomised_response, 750_000_000),
@@ -94,7 +94,7 @@ def measure() -> Iterator[dict[str, Any]]:
         for name, (mechanism, outputs) in MECHANISMS.items():
             _drawn(mechanism, outputs // 20, processes)  # start-up
             _audited(mechanism, outputs // 20)
-            # One after the other within each repeat, so that both see the machine alike.
+            # They take turns within each repeat, so that both run under the same load.
             rates = [(_drawn(mechanism, outputs, processes), _audited(mechanism, outputs)) for _ in range(REPEATS)]
             figures[name] = {
                 "drawn (outputs/s)": round(statistics.median(drawn for drawn, _ in rates)),

@@ -23,8 +23,8 @@ def _alarms(name: str) -> int:
 def measure(only: str = "") -> dict[str, Any]:
     names = [name for name in FAULTS if only in name]
     rows = {}
-    found = Parallel(n_jobs=-1, return_as="generator")(delayed(_alarms)(name) for name in names)
-    for name, alarms in zip(names, found, strict=True):
+    counts = Parallel(n_jobs=-1, return_as="generator")(delayed(_alarms)(name) for name in names)
+    for name, alarms in zip(names, counts, strict=True):
         rows[name] = {"alarms": alarms, "upper limit": float(clopper_pearson_upper(alarms, RUNS, 0.05))}
         print(name, rows[name], flush=True)
     total = sum(row["alarms"] for row in rows.values())

@@ -1,4 +1,4 @@
-"""The walls hold: without the prover and the room of libraries, a copy tests and audits as the whole does.
+"""The walls hold: a copy without the prover and the room of libraries passes its tests, and its audits end as those of the whole.
 
 Both rooms and their tests are deleted from a copy of the committed files. `make test` must pass there, and `make audit` must
 give the verdicts and bounds of the committed reports, without proofs.
@@ -49,5 +49,5 @@ def measure() -> dict[str, Any]:
             subprocess.run(["make", target], cwd=copy, check=True)
         reports = sorted((PROJECT / "reports").glob("0*/report.json"))
         pairs = [(report, copy / report.relative_to(PROJECT)) for report in reports]
-        different = [one.parent.name for one, other in pairs if without_proofs(one) != without_proofs(other)]
+        different = [before.parent.name for before, after in pairs if without_proofs(before) != without_proofs(after)]
     return {"reports": len(reports), "different": different}

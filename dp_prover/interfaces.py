@@ -27,12 +27,12 @@ LIKELY = {
     "exponential": Fraction(70),
     "normal": Fraction(12),
 }
-# The scale of a uniform draw, relative to its range, that floats must resolve: mechanisms test for small probabilities.
+# Floats must resolve this share of a uniform draw's range, since mechanisms compare draws with small probabilities.
 FINEST_UNIFORM = Fraction(1, 2**30)
 LARGEST_INTEGER = 2**53  # floats represent all integers up to this
-# Functions that take no value with positive probability if their argument takes none.
+# Functions whose value has a continuous distribution if their argument has one.
 STRICT = frozenset({"abs", "np.exp", "np.log", "np.sqrt", "np.sinh", "math.exp", "math.log", "math.sqrt"})
-# Functions whose values are integers, ``round`` if it is called without a number of digits.
+# Functions with integer values; ``round`` only if it is called without a number of digits.
 INTEGRAL = frozenset({"floor", "ceil", "rint", "trunc", "round", "floor_divide"})
 
 
@@ -83,7 +83,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Masses:
-    """The joint distribution of some leaves of an output, independent of all others. Place −1 is its structure."""
+    """The joint distribution of some leaves of an output, independent of all others. Place −1 stands for its structure."""
 
     places: tuple[int, ...]
     masses: Mapping[tuple[str, ...], Fraction]
@@ -93,7 +93,7 @@ class Masses:
 class Path:
     """One path through a mechanism: taken where its conditions hold and its discrete draws end as in ``labels``.
 
-    ``structure`` is the output without its numbers; ``leaves`` are these: constants as text, forms, or group indices. ``labels``
+    ``structure`` is the output without its leaves; ``leaves`` are constants as text, forms, or group indices. ``labels``
     maps each settled source to its outcome and that outcome's probability. ``nodes`` are the decisions, ``taken`` the branch of
     each. ``groups`` are the joint distributions of discrete leaves, for a path without decisions. ``output`` is the value returned.
     """
@@ -118,10 +118,10 @@ class Path:
 
 @dataclass(slots=True)
 class Names:
-    """The symbols of a mechanism's runs. The i-th draw, if of the same distribution, is the same symbol on every path.
+    """The symbols of a mechanism's runs. The i-th draws of all paths share a symbol if they have the same distribution.
 
-    ``bounds`` are the ranges of the data values, ``moved`` is the largest change of one value by one person, if known. ``integer``
-    says that the data values are integers.
+    ``bounds`` are the ranges of the data values, ``moved`` is the largest change that one person can make to a single
+    value, if known. ``integer`` says that the data values are integers.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
@@ -192,12 +192,12 @@ class Names:
         )
 
     def is_dense(self, form: Form) -> bool:
-        """Whether a form has a density given all other symbols, and so equals any number with probability 0."""
+        """Whether a form has a density conditional on all other symbols, so that it equals any given number with probability 0."""
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
     def is_smooth(self, form: Form) -> bool:
-        """Whether a form equals no number but 0 with positive probability, and its float is 0 where the form is.
+        """Whether 0 is the only number that a form equals with positive probability, and its float is then 0 too.
 
         This holds for a form with a density, for a strictly monotone function (or the absolute value) of such a form, and for a sum
         of positive parts, or of negative parts, of such forms, since these do not cancel.
@@ -220,7 +220,8 @@ class Names:
         return len(signs) == 1 and not form.constant
 
     def is_lattice(self, form: Form) -> bool:
-        """Whether all noise of a form is integers or inside opaque terms, so that the form may equal a number."""
+        """Whether all noise in a form is integer or inside opaque terms, so that the form may equal a given number with
+        positive probability."""
         if self.is_smooth(form):
             return False
         return self.is_noisy(form) and not any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
@@ -237,7 +238,7 @@ class Names:
         return bool(self.laws[name][0] == "geometric")
 
     def is_exact(self, form: Form) -> bool:
-        """Whether floats represent all values of a form, if they represent those of its symbols.
+        """Whether floats represent all values of a form exactly, given that they do so for its symbols.
 
         This holds for the product with a power of two, and for a sum of integers times a power of two that is not too large.
         """

@@ -98,8 +98,8 @@ class Proof:
         if self.holds:
             return f"{'proved' if self.proved else 'proved for pairs'}: {self.statement}"
         at = f"; look at {pair_words(self.pair)}" if self.pair is not None else ""
-        found = f"; {self.statement} holds" if self.bound is not None else ""
-        return f"not proved: {self.reason}{found}{at}"
+        whole = f"; {self.statement} holds" if self.bound is not None else ""
+        return f"not proved: {self.reason}{whole}{at}"
 
     @property
     def statement(self) -> str:

@@ -18,7 +18,7 @@ Ask = Callable[[Any], Any]
 class Receipts:
     """{"do": "count"} answers [receipt, noisy count]; {"do": "refund", "answer": …} says whether an answer is taken back.
 
-    Refunding an answer that was seen restores no budget.
+    Refunding an answer that was released restores no budget.
     """
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
@@ -105,7 +105,8 @@ class ExplainingNoise(Explaining):
 
 
 class Bisecting:
-    """{"above": t} answers the next threshold to ask, above t if a noisy count is, else below t. Each question is charged."""
+    """{"above": t} answers with the next threshold to ask: above t if a noisy count is above t, and below it otherwise.
+    Each question is charged."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
@@ -125,7 +126,8 @@ class Bisecting:
 
 
 class BisectingForNothing(Bisecting):
-    """As Bisecting, but a threshold that was proposed is answered free of charge. A fixed script has it with probability 0."""
+    """As Bisecting, but a threshold that was proposed is answered free of charge. A fixed script contains such a
+    threshold with probability 0."""
 
     def charge(self, above: Any) -> None:
         if above != self.proposed:
@@ -133,7 +135,8 @@ class BisectingForNothing(Bisecting):
 
 
 def challenged(dataset: Data, rng: Rng, *, epsilon: float, turns: int) -> Ask:
-    """Answer "left" and "right" with a random bit: the next turn, which must be right. The end answers a noisy count, once."""
+    """Answer each turn with a random bit, which says whether the next turn must be "right" or "left"; after all turns,
+    a noisy count, once."""
     return _challenge(dataset, rng, epsilon, turns, exact=False)
 
 
@@ -160,7 +163,8 @@ def _challenge(dataset: Data, rng: Rng, epsilon: float, turns: int, exact: bool)
 
 
 def queued(dataset: Data, rng: Rng, *, epsilon: float, waits: int) -> Ask:
-    """Be busy half of the time. An analyst who waits when it is busy, and goes on otherwise, gets a noisy count at the end."""
+    """Be busy half of the time. An analyst who waits while the session is busy, and goes on otherwise, gets a noisy
+    count at the end."""
     return _queue(dataset, rng, epsilon, waits, exact=False)
 
 

@@ -28,8 +28,8 @@ def _discrete_truth(
 ) -> tuple[Product, Product]:
     windows = [(int(min(a, b)) - 1, int(max(a, b)) + 1) for a, b in zip(left, right, strict=True)]
     sides = (exact_discrete_laplace([int(x) for x in side], sensitivity, epsilon, windows) for side in (left, right))
-    one, other = sides
-    return one, other
+    on_left, on_right = sides
+    return on_left, on_right
 
 
 @truth(_discrete_truth)

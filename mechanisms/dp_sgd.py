@@ -179,16 +179,16 @@ def seen_in_iterates(training: Training, canary: Reals) -> float:
     The clipping norm is assumed to be 1, and the noise to be as stated.
     """
     axis = int(np.argmax(canary[:-1]))
-    seen, spread, rate = training["sums"][:, axis], training["spread"], training["rate"]
-    bare = (seen == 0) | (seen == 1)  # sums without any gradient
-    noisy = np.log1p(rate * np.expm1(np.clip((seen - 0.5) / spread**2, -700, 700)))
-    return float(np.where(bare, np.where(seen == 1, 1e3, np.log1p(-rate)), noisy).sum())
+    sums, spread, rate = training["sums"][:, axis], training["spread"], training["rate"]
+    bare = (sums == 0) | (sums == 1)  # sums without any gradient
+    noisy = np.log1p(rate * np.expm1(np.clip((sums - 0.5) / spread**2, -700, 700)))
+    return float(np.where(bare, np.where(sums == 1, 1e3, np.log1p(-rate)), noisy).sum())
 
 
 def seen_in_an_epoch(training: Training, canary: Reals) -> float:
     """Return the log-likelihood ratio of a gradient canary that takes part in one step of each epoch."""
-    seen, parts = training["sums"][:, int(np.argmax(canary[:-1]))], round(1 / training["rate"])
-    steps = np.exp(np.clip((seen - 0.5) / training["spread"] ** 2, -700, 700)).reshape(-1, parts)
+    sums, parts = training["sums"][:, int(np.argmax(canary[:-1]))], round(1 / training["rate"])
+    steps = np.exp(np.clip((sums - 0.5) / training["spread"] ** 2, -700, 700)).reshape(-1, parts)
     return float(np.log(steps.mean(axis=1)).sum())
 
 

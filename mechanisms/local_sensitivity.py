@@ -15,7 +15,7 @@ from mechanisms.mean import mean
 Reals = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
-# A bound may equal what it bounds; each is computed in doubles, in a few operations.
+# A bound may equal the quantity that it bounds; both are computed by a few operations on doubles.
 ROUNDING = 1e-12
 
 
@@ -29,7 +29,7 @@ def _covers(bound: Any, truth: float) -> Any:
 def local_sensitivity_of_mean(records: Reals, *, u: float) -> float:
     """Return the largest |f(x) − f(x')| over all neighbours x' by add/remove (Definition 15); f(∅) = 0.
 
-    Of records that are added, 0 and u are enough: f(x') is linear in them.
+    Adding 0 or u is enough, since f(x') is linear in the added record.
     """
     _, places = np.unique(records, return_index=True)
     neighbours = [np.append(records, added) for added in (0, u)] + [np.delete(records, at) for at in places]
@@ -53,7 +53,7 @@ def mean_is_covered_corrected(records: Reals, size: int, rng: np.random.Generato
 
 
 def local_sensitivity_of_ratio(totals: NDArray[np.int64]) -> float:
-    """Return the largest change of a/b over the neighbours (a', b') with 0 ≤ a' ≤ b'; ∞ where b ≤ 1, as 0/0 is near."""
+    """Return the largest change of a/b over the neighbours (a', b') with 0 ≤ a' ≤ b'; ∞ where b ≤ 1, since 0/0 is a neighbour."""
     a, b = (int(total) for total in totals)
     if b <= 1:
         return math.inf

@@ -48,14 +48,14 @@ def bloom_filter(value: Any, bits: int, hashes: int) -> Bits:
     ([0, 11, 18], [3, 10, 13])
     """
     chosen = [murmur3(str(value).encode(), seed) for seed in range(hashes)]
-    found = np.zeros(bits, np.bool_)
-    found[[(word - (word >> 31 << 32)) % bits for word in chosen]] = True
-    return found
+    bloom = np.zeros(bits, np.bool_)
+    bloom[[(word - (word >> 31 << 32)) % bits for word in chosen]] = True
+    return bloom
 
 
-def _noisy(value: Any, bits: int, hashes: int, one: tuple[float, float]) -> Product:
-    """Return the output distribution; ``one`` holds the probabilities of a 1 for bits that are clear and for bits that are set."""
-    coins = [bernoulli(math.log(p), math.log1p(-p)) for p in one]
+def _noisy(value: Any, bits: int, hashes: int, chances: tuple[float, float]) -> Product:
+    """Return the output distribution; ``chances`` are the probabilities of a 1 for clear bits and for set bits."""
+    coins = [bernoulli(math.log(p), math.log1p(-p)) for p in chances]
     return Product(tuple(coins[int(bit)] for bit in bloom_filter(value, bits, hashes)))
 
 

@@ -1,9 +1,10 @@
 """Objects that release several data sets in turn, each sound one with a faulty twin through which the first data set leaks later.
 
 A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one per person. The question
-"own" asks for a release of it, which costs the whole ε. A list is a data set of other people. Releasing it costs nothing, and
-must reveal nothing about the first data set beyond its own release. The faults are of kinds seen in issue trackers: caches with
-too coarse a key, warm starts from unreleased state, copies with separate ledgers, and text representations of fitted objects.
+"own" asks for a release of it, which costs the whole ε. A question that is a list asks for a release of that list, a data
+set of other people. Releasing it costs nothing, and must reveal nothing about the first data set beyond its own release.
+The faults are of kinds seen in issue trackers: caches with too coarse a key, warm starts from unreleased state, copies with
+separate ledgers, and text representations of fitted objects.
 """
 
 import copy

@@ -29,7 +29,7 @@ def loss_of_max(records: Integers, y: Integers, strictly: bool = False) -> Reals
     """
     above = np.subtract.outer(records, y)
     removed = (above >= 0 if strictly else above > 0).sum(axis=0).astype(np.float64)
-    # Even of no records the maximum is not below low, the first y.
+    # Even for no records the maximum is not below low, the first y.
     return np.where((y == y[0]) & strictly, np.inf, removed)
 
 

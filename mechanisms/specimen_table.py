@@ -43,8 +43,8 @@ def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> 
         expected = Verdict.NO_VIOLATION_FOUND if statement.holds else Verdict.VIOLATION
         document, where, claim = map(escape, (statement.document, statement.where, statement.claim))
         cells = [str(statement.row), document, name, where, claim, "yes" if statement.holds else "**no**"]
-        found = [_found(f, a) for f, a in audits if a.mechanism == name and a.expected == expected and counts(f, a)]
-        for more in found or [["not audited here", "", "", "", ""]]:
+        results = [_found(f, a) for f, a in audits if a.mechanism == name and a.expected == expected and counts(f, a)]
+        for more in results or [["not audited here", "", "", "", ""]]:
             lines.append("| " + " | ".join([*cells, *more]) + " |")
     return "\n".join(lines) + "\n"
 

@@ -39,8 +39,8 @@ def specimen(row: int, document: str, claim: str, where: str, *, holds: bool) ->
 
 def statements(function: Any) -> tuple[Statement, ...]:
     """Return the statements of a mechanism, in the order of the source."""
-    found: tuple[Statement, ...] = getattr(function, "__specimen__", ())
-    return found
+    attached: tuple[Statement, ...] = getattr(function, "__specimen__", ())
+    return attached
 
 
 def truth(make: Callable[..., Any]) -> Callable[[F], F]:
@@ -59,11 +59,11 @@ def truth(make: Callable[..., Any]) -> Callable[[F], F]:
 def list_specimens() -> list[tuple[str, Statement]]:
     """Import every module of this package and return (mechanism, statement), by row."""
     modules = [importlib.import_module(f"mechanisms.{m.name}") for m in pkgutil.iter_modules(mechanisms.__path__)]
-    found = [
+    listed = [
         (f"{module.__name__}:{name}", statement)
         for module in modules
         for name, function in vars(module).items()
         if getattr(function, "__module__", None) == module.__name__
         for statement in statements(function)
     ]
-    return sorted(found, key=lambda entry: entry[1].row)
+    return sorted(listed, key=lambda entry: entry[1].row)

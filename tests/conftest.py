@@ -9,7 +9,7 @@ import pytest
 from folders import rules_for
 from hypothesis import settings
 
-# Hypothesis: the same examples every time, so that a failure is one for everybody. HYPOTHESIS=explore looks further.
+# Hypothesis tries the same examples every time, so that a failure is reproducible everywhere. HYPOTHESIS=explore tries others.
 settings.register_profile("repeat", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS", "repeat"))
@@ -27,6 +27,6 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Hold the rules of the folder while fixtures are made as well, those of the session included."""
+    """Hold the rules of the folder while fixtures are set up as well, including those of the session."""
     with rules_for(item.path):
         return (yield)

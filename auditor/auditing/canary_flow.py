@@ -149,5 +149,7 @@ def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: 
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
-    seen = tuple(count_right_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, OneRunGuesses(seen, domain.apart), len(domain.canaries), len(runs), reason, share)
+    tallies = tuple(count_right_guesses(scores, inside, number) for number in numbers)
+    return CanaryEvidence(
+        plan.claim, OneRunGuesses(tallies, domain.apart), len(domain.canaries), len(runs), reason, share
+    )

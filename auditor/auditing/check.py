@@ -84,8 +84,8 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 effects: object = None
                 if size > 1 and isinstance(drawer, Hosted) and not is_dialogue(pair.left):
                     effects = result_or_error(drawer.apply, _side_effects, pair)
-                known = effects if isinstance(effects, SideEffects) else NO_EFFECTS
-                return FirstOutputs(plan, pair, left, right, trial, known)
+                side_effects = effects if isinstance(effects, SideEffects) else NO_EFFECTS
+                return FirstOutputs(plan, pair, left, right, trial, side_effects)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair

@@ -64,7 +64,7 @@ def recounted(run: RunResult) -> RunResult:
     """Recompute everything that follows from the counts of a run. Return the run with these results."""
     found = [_evidence(audit) for audit in run.audits]
     with fitting("its counts prove nothing"):
-        p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]
+        p_values = [each.p_value() if isinstance(each, Evidence) else each.p_value for each in found]
         smallest = min(filter(None, (audit.alpha for audit in run.audits)), default=1.0)
         # The smallest level is the error budget over the number of audits that share it. A report of `--only` lacks
         # some of these audits. The number is cut at 100,000, since a forged report may imply any.
@@ -91,8 +91,8 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
             if canaries * runs > MOST_CANARIES:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
-            seen = tuple(GuessTally(canaries * runs, *numbers) for numbers in guesses)
-            return CanaryEvidence(claim, OneRunGuesses(seen, apart), canaries, runs, reason, audit.judgement.share)
+            tallies = tuple(GuessTally(canaries * runs, *numbers) for numbers in guesses)
+            return CanaryEvidence(claim, OneRunGuesses(tallies, apart), canaries, runs, reason, audit.judgement.share)
         case event if isinstance(event, ReportedEvent) and isinstance(event, ObservedReport) == isinstance(
             claim, Probability
         ):
@@ -148,11 +148,11 @@ def _outputs(event: Observed | None) -> int:
     return sum(map(sum, counted().tables()[:2])) if counted is not None else getattr(event, "runs", 0)
 
 
-def _judged(audit: AuditResult, found: Evidence | Judgement, level: float | None) -> AuditResult:
+def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | None) -> AuditResult:
     """Return an audit with the judgement of its counts. The data of the plots stay as they are."""
     if audit.alpha is not None and math.isclose(level or 0, audit.alpha):
         level = audit.alpha
-    judgement = found.judge(level) if isinstance(found, Evidence) and level is not None else found
+    judgement = evidence.judge(level) if isinstance(evidence, Evidence) and level is not None else evidence
     assert isinstance(judgement, Judgement)
     drawn = replace(audit.outputs, bound=max(audit.outputs.bound, _outputs(audit.event)))
     return replace(

@@ -99,9 +99,9 @@ class Earlier:
         return clopper_pearson_limits(counts.guesses, counts.trials, ERROR)[1] < often
 
     def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Limits:
-        found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
-        assert found is not None
-        return found
+        interval = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
+        assert interval is not None
+        return interval
 
 
 def digest(pair: Pair, counts: Any) -> str:
@@ -110,17 +110,17 @@ def digest(pair: Pair, counts: Any) -> str:
 
 
 def earlier_violation(
-    claim: Claim, method: str, events: tuple[str, ...], domain: Domain, found: AuditResult
+    claim: Claim, method: str, events: tuple[str, ...], domain: Domain, violation: AuditResult
 ) -> Earlier:
     """Return the violation that an audit found before, to be counted again.
 
     ``claim``, ``method``, ``events`` and ``domain`` are those of the current audit. Raises InvalidInputError with the
     reason if it cannot be counted again.
     """
-    event = found.event
-    if found.claim != claim or not isinstance(claim, PrivacyClaim):
-        raise InvalidInputError(f"its claim is {found.claim}, but the claim is now {claim}")
-    if not isinstance(event, ObservedRule | ObservedProfile) or method != "fixed" or found.pair is None:
+    event = violation.event
+    if violation.claim != claim or not isinstance(claim, PrivacyClaim):
+        raise InvalidInputError(f"its claim is {violation.claim}, but the claim is now {claim}")
+    if not isinstance(event, ObservedRule | ObservedProfile) or method != "fixed" or violation.pair is None:
         raise InvalidInputError("its event is not a rule that guesses")
     with fitting("its event cannot be read"):
         test, counts = frozen_test(event), event.counted()
@@ -132,19 +132,19 @@ def earlier_violation(
         raise InvalidInputError("its event cannot test its claim")
     if BITS in looks and BITS not in events:
         raise InvalidInputError("its event is about bits, but `events` does not name bits")
-    pair = domain.own(found.pair.left, found.pair.right)
+    pair = domain.own(violation.pair.left, violation.pair.right)
     if pair is None:
         raise InvalidInputError("its pair is not in the domain, or the domain cannot look pairs up")
-    return Earlier(claim, pair, test, counts, found.judgement.share)
+    return Earlier(claim, pair, test, counts, violation.judgement.share)
 
 
-def as_text(found: AuditResult) -> str:
+def as_text(audit: AuditResult) -> str:
     """Return a result without its plots as text, to be kept."""
-    judgement = replace(found.judgement, illustration=Illustration())
-    return to_json(RunResult("kept", 0.5, [replace(found, judgement=judgement)]).to_dict())
+    judgement = replace(audit.judgement, illustration=Illustration())
+    return to_json(RunResult("kept", 0.5, [replace(audit, judgement=judgement)]).to_dict())
 
 
 def from_text(text: str) -> AuditResult:
     """Return the result that was kept as text."""
-    [found] = run_from_text(text).audits
-    return found
+    [audit] = run_from_text(text).audits
+    return audit

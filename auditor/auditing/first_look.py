@@ -30,34 +30,34 @@ def _look(ledger: Ledger) -> tuple[bool, str]:
     if plan.kind == "canaries":
         return plan.drawer().takes_rng, ""
     sampler, pair = ledger.sampler(), plan.domain.corners()[0]
-    origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
+    origin, is_program, single = sampler.origin(), plan.source.is_program, Trial(False)
     if is_program:
         with contextlib.suppress(MechanismError):  # the next lines report it
-            one = _timed(sampler, pair, ledger)
+            single = _timed(sampler, pair, ledger)
     repeats = plan.drawer().repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
     if failure is not None:
         return repeats or not is_program, failure.message()
     ledger.reproducible = repeats
     if not is_program:
-        one = _timed(sampler, pair, ledger)
-    if one.seconds > SLOW and (is_program or not repeats):
+        single = _timed(sampler, pair, ledger)
+    if single.seconds > SLOW and (is_program or not repeats):
         return repeats, ""
-    limit, each = plan.settings.seconds, max(one.seconds, 1e-9)
+    limit, each = plan.settings.seconds, max(single.seconds, 1e-9)
     # A trial draws its outputs twice, to see whether they repeat. Under a time limit it takes at most a twentieth of
     # that; with so few outputs, an unseeded coin may repeat by chance.
     size = TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * each))))
     trial = sampler.trial(pair, size)
-    _foretell(ledger, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
+    _foretell(ledger, trial, again=single.seconds > 2 * max(SLOW, trial.seconds))
     return repeats and (is_program or trial.same), ""
 
 
 def _timed(sampler: Sampler, pair: Pair, ledger: Ledger) -> Trial:
     """Return the cost of an output. If the output is slow, announce how long the audit may take before the trial."""
-    one = sampler.trial(pair, 1)
-    if one.seconds > SLOW and one.numbers:  # a failure has none: a program may take long to start
-        _foretell(ledger, one)
-    return one
+    trial = sampler.trial(pair, 1)
+    if trial.seconds > SLOW and trial.numbers:  # a failure has none: a program may take long to start
+        _foretell(ledger, trial)
+    return trial
 
 
 def _foretell(ledger: Ledger, trial: Trial, *, again: bool = False) -> None:

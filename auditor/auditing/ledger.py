@@ -123,23 +123,23 @@ class Ledger:
 
         Raises OutOfTimeError.
         """
-        phase, seen = batches[0].phase, list[T]()
+        phase, observed = batches[0].phase, list[T]()
         if self._was_overdue(batches[0]):
             raise OutOfTimeError
         try:
             with contextlib.closing(self.sampler().map(batches, observe)) as drawn:
-                for one in drawn:
-                    seen.append(one)
-                    if len(seen) < len(batches) and self.time_is_up(batches[0], len(seen)):
-                        self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
+                for outputs in drawn:
+                    observed.append(outputs)
+                    if len(observed) < len(batches) and self.time_is_up(batches[0], len(observed)):
+                        self.spend(phase, sum(batch.size for batch in batches[: len(observed)]))
                         raise OutOfTimeError
         except OverdueError:
-            self.time_is_up(batches[0], len(seen))
-            self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
+            self.time_is_up(batches[0], len(observed))
+            self.spend(phase, sum(batch.size for batch in batches[: len(observed)]))
             raise OutOfTimeError from None
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
-        return seen
+        return observed
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return the distance between ``size`` outputs of the two sides of each pair, with the same noise on all sides.
@@ -149,25 +149,25 @@ class Ledger:
         keys = [(pair.key(), size) for pair in pairs]
         new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
         name = f"distances {len(self.distances)}"
-        found = self.plan.store.recall(name, lambda: self._compared(new, size)) if new else []
-        self.distances.update(zip([key for key in keys if key not in self.distances], found, strict=True))
+        distances = self.plan.store.recall(name, lambda: self._compared(new, size)) if new else []
+        self.distances.update(zip([key for key in keys if key not in self.distances], distances, strict=True))
         self.compared.update(zip((key for key, _ in keys), pairs, strict=True))
         self.pairs.update(key for key, _ in keys)
         self.spend(Phase.SEARCH, 2 * size * len(new))
-        if new and self._is_over(f"time of {name}", len(found)):
+        if new and self._is_over(f"time of {name}", len(distances)):
             raise OutOfTimeError
         return [self.distances[key] for key in keys]
 
     def _compared(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return the distances of pairs: 0 for pairs that a time limit leaves out, after which the search ends."""
-        limit, found = self.plan.settings.seconds, list[float]()
+        limit, measured = self.plan.settings.seconds, list[float]()
         compared = self.sampler().compare(pairs, size, *([] if limit is None else [4]))
         with contextlib.suppress(OverdueError), contextlib.closing(compared) as distances:
             for distance in distances:
-                found.append(distance)
+                measured.append(distance)
                 if limit is not None and self.elapsed() > limit:
                     break
-        return [*found, *[0.0] * (len(pairs) - len(found))]
+        return [*measured, *[0.0] * (len(pairs) - len(measured))]
 
     def count(self, batches: Batches, test: Test[Any], kept: int = 0) -> tuple[Tally, list[Sample]]:
         """Draw outputs on one pair and count a test; return the tally and about ``kept`` of the first outputs.

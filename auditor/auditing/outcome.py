@@ -31,7 +31,7 @@ from auditor.verdict import Verdict, holm_levels
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One audit, from the ``answer`` of its flow on. Follow-ups extend it. At a level, it has a result.
+    """One audit, from the ``answer`` of its flow on. Follow-ups extend it. ``result`` judges it at a level.
 
     The answer is evidence, or a judgement that does not depend on the level: that of a query, or that there is no answer.
     ``sample`` holds the outputs on the ``pair`` from which the test was learned. ``shrink`` looks for the smallest pair
@@ -171,9 +171,9 @@ def settle(audits: Sequence[Audit], alpha: float, sharing: int) -> list[AuditRes
 
 def levels_of(p_values: Sequence[float | None], alpha: float, sharing: int) -> list[float | None]:
     """Return each audit's level, see ``settle``; None for a deterministic query or an audit without an answer."""
-    known = {i: p for i, p in enumerate(p_values) if p is not None}
-    levels = holm_levels([*known.values(), *[1.0] * (sharing - len(known))], alpha)
-    level_of = dict(zip(known, levels, strict=False))
+    stated = {i: p for i, p in enumerate(p_values) if p is not None}
+    levels = holm_levels([*stated.values(), *[1.0] * (sharing - len(stated))], alpha)
+    level_of = dict(zip(stated, levels, strict=False))
     return [level_of.get(i) for i in range(len(p_values))]
 
 

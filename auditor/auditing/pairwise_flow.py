@@ -98,27 +98,27 @@ class _PairwiseFlow:
         if size.search or self.found is None:
             self.found = find_pair(self.plan, size, self.ledger, self.looks, refuted=self.refuted)
             self.looks = self.found.looks
-        found, sample = self.found, self._outputs_on(self.found)
+        pair, sample = self.found, self._outputs_on(self.found)
         if _fails(sample) and not sample.failures and not self.plan.test:
-            found, sample = self._other_pair(found, sample)
+            pair, sample = self._other_pair(pair, sample)
         if (failure := _fails(sample)) and (self.rounds.ended or sample.size >= LEAST_SELECTION):
-            raise NoAnswerError(always_fails(self.plan, found.pair, failure, self.failing), found.pair)
-        if self.rounds.ended and (raised := error_if_all_raise(found.pair, sample)):
-            raise NoAnswerError(f"every question {raised}: check what `ask` asks of the session", found.pair)
-        return found
+            raise NoAnswerError(always_fails(self.plan, pair.pair, failure, self.failing), pair.pair)
+        if self.rounds.ended and (raised := error_if_all_raise(pair.pair, sample)):
+            raise NoAnswerError(f"every question {raised}: check what `ask` asks of the session", pair.pair)
+        return pair
 
-    def learn(self, found: FoundPair) -> Candidate:
+    def learn(self, pair: FoundPair) -> Candidate:
         """Learn rules on the pair found, on its rival, and on the best pair of earlier rounds; return those that promise most.
 
         Raises NoAnswerError if all outputs of the last round are alike.
         """
-        sample = self._outputs_on(found)
+        sample = self._outputs_on(pair)
         alike = commonest(sample) == 1
         if self.plan.test:
-            candidate = Candidate(found, sample, Learned(self.plan.test, -math.inf))
+            candidate = Candidate(pair, sample, Learned(self.plan.test, -math.inf))
         else:
-            candidate = Candidate(found, sample, self._learned(found, sample))
-            for other in self._others(found, alike=alike):
+            candidate = Candidate(pair, sample, self._learned(pair, sample))
+            for other in self._others(pair, alike=alike):
                 own = self._outputs_on(other)
                 learned = self._learned(other, own)
                 if learned.forecast > candidate.learned.forecast or (alike and commonest(own) < 1):
@@ -203,14 +203,14 @@ class _PairwiseFlow:
         tried = {each.pair.key(): each for each in (before, rival) if each is not None}
         return [each for key, each in tried.items() if key != found.pair.key()]
 
-    def _outputs_on(self, found: FoundPair) -> Sample:
+    def _outputs_on(self, pair: FoundPair) -> Sample:
         """Return the outputs on a pair that the round learns from. If earlier rounds drew too few, draw more."""
-        sample, needed = self.outputs.get(found.pair.key()), self.rounds.current.selection
-        missing = (needed // 2 if self._at_distance(found) else needed) - (sample.size if sample else 0)
+        sample, needed = self.outputs.get(pair.pair.key()), self.rounds.current.selection
+        missing = (needed // 2 if self._at_distance(pair) else needed) - (sample.size if sample else 0)
         if missing > 0:
-            fresh = self.ledger.draw(self._to_learn_from(found.pair, missing, sample))
+            fresh = self.ledger.draw(self._to_learn_from(pair.pair, missing, sample))
             sample = join_samples([*([sample] if sample else []), fresh])
-            self.outputs[found.pair.key()] = sample
+            self.outputs[pair.pair.key()] = sample
         assert sample is not None
         return sample
 
@@ -233,8 +233,8 @@ class _PairwiseFlow:
         self.looks = {**self.looks, key: replace(look, learned=learned.evidence)}
         return learned
 
-    def _at_distance(self, found: FoundPair) -> bool:
-        return bool(found.path) and self.plan.method(self.plan.settings.samples).learns_at_distance
+    def _at_distance(self, pair: FoundPair) -> bool:
+        return bool(pair.path) and self.plan.method(self.plan.settings.samples).learns_at_distance
 
 
 def _fails(sample: Sample) -> str | None:

@@ -200,7 +200,9 @@ class Plan:
         The estimate omits selections, planted faults, the smallest pair and other audits. A refuted claim takes less.
         """
         workers = workers or processes(self.settings.execution.workers)
-        outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
+        outputs = sum(
+            planned.search + planned.bound for planned in rounds_for(self.settings.samples, self.settings.search)
+        )
         each = trial.seconds + 3e-6 * trial.numbers  # a worker and the learning take 3 µs a number
         return min(self.settings.seconds or math.inf, outputs * each / workers)
 
@@ -241,7 +243,7 @@ class Progress:
 Listener = Callable[[Progress], None]
 
 
-def with_violation(plan: Plan, found: AuditResult) -> tuple[Plan, str]:
+def with_violation(plan: Plan, violation: AuditResult) -> tuple[Plan, str]:
     """Return the plan with an earlier violation of its audit, to be counted again; and "".
 
     If the violation cannot be counted again, return a plan that needs as many outputs as showed it, if the claim is the
@@ -251,12 +253,12 @@ def with_violation(plan: Plan, found: AuditResult) -> tuple[Plan, str]:
     if plan.kind == "pairwise":
         try:
             method, events = plan.settings.method, plan.settings.events
-            return replace(plan, earlier=earlier_violation(plan.claim, method, events, plan.domain, found)), ""
+            return replace(plan, earlier=earlier_violation(plan.claim, method, events, plan.domain, violation)), ""
         except AuditorError as error:
             why = str(error)
-    if found.claim != plan.claim:
-        return plan, why or f"its claim is {found.claim}, but the claim is now {plan.claim}"
-    return replace(plan, least=found.tried.pairs if plan.kind == "query" else found.outputs.bound), why
+    if violation.claim != plan.claim:
+        return plan, why or f"its claim is {violation.claim}, but the claim is now {plan.claim}"
+    return replace(plan, least=violation.tried.pairs if plan.kind == "query" else violation.outputs.bound), why
 
 
 def remembering(plan: Plan, violation: str) -> Plan:

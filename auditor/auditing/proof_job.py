@@ -65,11 +65,11 @@ class ProofJob:
             if self._closed:
                 return
             try:
-                found = result_or_error(attempt)  # or the error that the mechanism, its process or the prover raised
+                answer = result_or_error(attempt)  # or the error that the mechanism, its process or the prover raised
             except Stopped as stopped:  # the thread that waits raises it
                 self._stopped = stopped
                 return
-            self._found = _failed(found) if isinstance(found, BaseException) else found
+            self._found = _failed(answer) if isinstance(answer, BaseException) else answer
 
     def result(self) -> ProofFound | None:
         """Return how the attempt ended. Return None without an attempt, or if a brief attempt neither proved nor refuted the claim.

@@ -78,7 +78,7 @@ class Rounds:
         settings, number = self.plan.settings, len(self.done)
         if self.ended or number == len(self.planned):
             return None
-        one = self.planned[number]
+        upcoming = self.planned[number]
         self.ended = number == len(self.planned) - 1
         # Under a time limit, the first round is a small one, which shows how long a larger one takes.
         if refuted and not settings.sharpen and (self.done or settings.seconds is None):
@@ -87,16 +87,16 @@ class Rounds:
                 self.plan.domain, rng_at(settings.seed, Phase.SEARCH, number)
             )
             search, bound = sharpening(settings.samples, searches=searches)
-            one = replace(one, search=search, selection=selection_of(search + bound), bound=bound)
+            upcoming = replace(upcoming, search=search, selection=selection_of(search + bound), bound=bound)
             self.ended = True
-            if not cheap or (not searches and self.done and one.bound <= self.done[-1].bound):
+            if not cheap or (not searches and self.done and upcoming.bound <= self.done[-1].bound):
                 return None
         if settings.seconds is not None:
-            one = self._in_time(one, settings.seconds)
-            if not one.bound:
+            upcoming = self._in_time(upcoming, settings.seconds)
+            if not upcoming.bound:
                 return None
-        self.done.append(one)
-        return self.ending_with(one.bound) if self.ended else one
+        self.done.append(upcoming)
+        return self.ending_with(upcoming.bound) if self.ended else upcoming
 
     def ending_with(self, bound: int) -> Round:
         """Make the round just begun the last one; its bound gets this number of outputs and the rest of the level."""
@@ -126,40 +126,42 @@ class Rounds:
             return f"{settings.seconds:g} seconds were over: {drawn:,} of {settings.samples:,} outputs drawn"
         return f"all {last:,} outputs drawn"
 
-    def _in_time(self, one: Round, seconds: float) -> Round:
+    def _in_time(self, upcoming: Round, seconds: float) -> Round:
         """Return a round with as many outputs as fit into the time left; with none in its bound if too few fit.
 
         The round is the last one if no larger round fits after it.
         """
-        name = f"round {one.number} in time"
-        times, self.ended = self.plan.store.recall(name, lambda: self._fitting(one, seconds))
-        bound = int(times * one.bound)
+        name = f"round {upcoming.number} in time"
+        times, self.ended = self.plan.store.recall(name, lambda: self._fitting(upcoming, seconds))
+        bound = int(times * upcoming.bound)
         # If not even the least of both fits, a round learns from as many outputs as it counts, and does not search.
         least, searches = min(LEAST_IN_TIME, bound), bound >= LEAST_IN_TIME
-        selection = max(least, int(times * one.selection)) if searches else bound
-        return replace(one, search=int(times * one.search) if searches else 0, selection=selection, bound=bound)
+        selection = max(least, int(times * upcoming.selection)) if searches else bound
+        return replace(
+            upcoming, search=int(times * upcoming.search) if searches else 0, selection=selection, bound=bound
+        )
 
-    def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
+    def _fitting(self, upcoming: Round, seconds: float) -> tuple[float, bool]:
         """Return the factor for the round's planned outputs, and whether the round is the last one."""
         if not self.done:
             fits = outputs_at_first(self.ledger, self.plan.domain.corners()[0], seconds)
             self.began.append(self.ledger.elapsed())
             most = PLANNED / OF_FIRST * fits / 2  # of the bound, if all of the time goes to it and to as much learning
             if most < LEAST_IN_TIME:
-                return (most if most >= LEAST_OF_ALL else 0.0) / one.bound, True
-            return min(1.0, max(LEAST_IN_TIME / one.bound, fits / one.planned)), self.ended
+                return (most if most >= LEAST_OF_ALL else 0.0) / upcoming.bound, True
+            return min(1.0, max(LEAST_IN_TIME / upcoming.bound, fits / upcoming.planned)), self.ended
         self.began.append(self.ledger.elapsed())
         fixed, each = self._cost()
         left = PLANNED * (seconds - self.began[-1]) - fixed
         # The round also learns from the outputs that the round before counted.
-        takes = each * (one.search + max(0, one.selection - self.done[-1].bound) + one.bound)
+        takes = each * (upcoming.search + max(0, upcoming.selection - self.done[-1].bound) + upcoming.bound)
         times = min(1.0, left / takes)
-        if times * one.bound < WORTH_ENDING * self.done[-1].bound:
+        if times * upcoming.bound < WORTH_ENDING * self.done[-1].bound:
             return 0.0, True
         # No larger round fits after a round that takes nearly all of the time.
         fills = left < fixed + (1 + WORTH_MORE) * takes
         if fills and not self.ended:
-            times = min(left / takes, self.plan.settings.samples / one.bound)
+            times = min(left / takes, self.plan.settings.samples / upcoming.bound)
         return times, self.ended or fills
 
     def _cost(self) -> tuple[float, float]:
@@ -169,7 +171,7 @@ class Rounds:
         costs. After one round, all of its time is counted for its outputs.
         """
         took = [after - before for before, after in itertools.pairwise(self.began)]
-        outputs = [one.search + one.bound for one in self.done]
+        outputs = [finished.search + finished.bound for finished in self.done]
         each = max(took[-1], 1e-9) / outputs[-1]
         if len(took) > 1 and outputs[-1] > outputs[-2]:
             slope = (took[-1] - took[-2]) / (outputs[-1] - outputs[-2])

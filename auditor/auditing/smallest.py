@@ -43,8 +43,8 @@ from auditor.verdict import Verdict, judge
 # confirm. Its larger share is for violations that the smaller one cannot show. Together the shares are at most 1.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
 # Shares of the forecast excess over the claim: a smaller pair keeps KEPT_BY_PAIR of the first pair's excess, a simpler
-# event KEPT_BY_EVENT of the excess of the best event on the smallest pair. Larger shares would keep large pairs and
-# many digits. With smaller shares, the reported pair would hardly exceed the claim.
+# event KEPT_BY_EVENT of the excess of the best event on the smallest pair. With larger shares the
+# reported pair would stay large and its event long; with smaller ones the pair would hardly exceed the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # A candidate is screened with MARGIN times the fewest outputs that show the violation on the pair found. The fewest are
 # at least LEAST, since an event learned from less is mostly luck; LEAST_GIVEN if the event is given.
@@ -53,7 +53,9 @@ LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 SHARE_SPENT, LEAST_SPENT = 0.06, 80_000
 
 
-def shrink(plan: Plan, ledger: Ledger, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
+def shrink(
+    plan: Plan, ledger: Ledger, violating: Pair, *, cheap: bool, sample: Sample | None = None
+) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None if there is neither a smaller pair nor a simpler event.
 
     ``sample`` holds the outputs on the pair found from which the test was learned; without it, such outputs are drawn.
@@ -65,11 +67,11 @@ def shrink(plan: Plan, ledger: Ledger, found: Pair, *, cheap: bool, sample: Samp
     outputs = min(plan.settings.samples, max(LEAST_SPENT, round(SHARE_SPENT * plan.settings.samples)))
     if not cheap:
         outputs = min(outputs, 4 * ledger.spent.total)
-    if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
+    if isinstance(claim, Probability) and not any(simpler(violating, domain, domain.corners())):
         return None
     # No address is used twice: ``ledger.batches`` adds a third number to (1, 0). The batches of ``evaluate`` have two numbers.
     if sample is None:
-        sample = ledger.draw(ledger.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
+        sample = ledger.draw(ledger.batches(violating, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
@@ -82,16 +84,16 @@ def shrink(plan: Plan, ledger: Ledger, found: Pair, *, cheap: bool, sample: Samp
         return [claim.excess(value) for value in ledger.draw_each(batches, forecast, outputs)]
 
     screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
-    path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
+    path = shrink_pair(violating, domain, evaluate, strategy.floor, screening)
     # The smallest pair is tried. If it does not hold up on more outputs, the pair before it on the path is tried.
-    for number, pair in enumerate([*reversed(path), found][:2]):
-        if pair is not found:
+    for number, pair in enumerate([*reversed(path), violating][:2]):
+        if pair is not violating:
             sample = ledger.draw(ledger.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
         excess = claim.excess(learned.forecast)
-        if excess > strategy.floor or pair is found:
+        if excess > strategy.floor or pair is violating:
             test = strategy.method.simplify(learned.test, sample, claim.value + KEPT_BY_EVENT * excess)
-            if pair is found and test == learned.test:
+            if pair is violating and test == learned.test:
                 return None
             tally, _ = ledger.count(ledger.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)

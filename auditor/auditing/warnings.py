@@ -267,9 +267,9 @@ def weaknesses(plan: Plan, judgement: Judgement, tried: Tried, outputs: int) -> 
             f"A small or rare loss needs more: {plan.with_more()}, or write a smaller domain"
         )
     if planted is not None and planted.too_few:
-        times, found = planted.with_more or (1, 0)
-        helps = found > len(planted.found)
-        more = f"{plan.with_more(times)}, which finds {found} of them; or" if helps else "more outputs find no more;"
+        times, refuted = planted.with_more or (1, 0)
+        helps = refuted > len(planted.found)
+        more = f"{plan.with_more(times)}, which finds {refuted} of them; or" if helps else "more outputs find no more;"
         yield (
             f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in its outputs; "
             f"{more} write a smaller domain"

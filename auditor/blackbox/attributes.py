@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.known_types import once_per_type
+from auditor.blackbox.known_types import library_of, once_per_type
 from auditor.foreign_code import result_or_error
 
 # The methods that say which items an object of a type has.
@@ -59,7 +59,7 @@ def read_additions(value: Any) -> dict[str, Any]:
     if not own:
         return {}
     if isinstance(value, np.ndarray):
-        return {name: part for name, part in own.items() if not name.startswith("_")}
+        return {name: part for name, part in own.items() if name != "_mmap"}  # what was read of the file are its items
     fresh = result_or_error(lambda: vars(value[:0]))
     return {name: part for name, part in own.items() if name not in fresh} if isinstance(fresh, dict) else {}
 
@@ -70,7 +70,7 @@ def overridden_base(kind: type) -> type | None:
     for base, methods in ITEM_METHODS.items():
         if issubclass(kind, base):
             owners = [next(owner for owner in kind.__mro__ if name in vars(owner)) for name in methods]
-            return None if all(owner.__module__ in sys.stdlib_module_names for owner in owners) else base
+            return None if all(library_of(owner) in sys.stdlib_module_names for owner in owners) else base
     return None
 
 
@@ -84,28 +84,35 @@ def exception_arguments(error: BaseException) -> tuple[Any, ...]:
     return BaseException.args.__get__(error)  # type: ignore[attr-defined, no-any-return]
 
 
+def notes_of(error: BaseException) -> Any:
+    """Return the notes of an exception, whatever its class says of them; None if it has none."""
+    return vars(BaseException)["__dict__"].__get__(error).get("__notes__")
+
+
 def read_exception(error: BaseException) -> dict[str, Any]:
     """Return what an exception holds, by the words for it: a list of arguments, notes, a dict of fields, cause, context and
     exceptions, if it has any.
     """
-    inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
+    # Each part is read past what the exception's own class says of it.
+    inside = BaseExceptionGroup.exceptions.__get__(error) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
     arguments = exception_arguments(error)
     parts: dict[str, Any] = {"arguments": [*(arguments[:1] if inside else arguments)]} if arguments else {}
-    if notes := getattr(error, "__notes__", None):
+    if notes := notes_of(error):
         parts["notes"] = notes
     fields_of_c = {
         name: part
         for kind in type(error).__mro__[:-2]
         for name, member in vars(kind).items()
         if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
-        if (part := result_or_error(getattr, error, name)) is not None and name != "args"
+        if (part := result_or_error(member.__get__, error)) is not None and name != "args"
         if not (inside and name == "exceptions")
     }
     if fields_of_c:
         parts["fields"] = fields_of_c
-    for words, before in (("cause", error.__cause__), ("context", error.__context__)):
-        if before is not None and not (words == "context" and before is error.__cause__):
+    cause, context = (vars(BaseException)[name].__get__(error) for name in ("__cause__", "__context__"))
+    for words, before in (("cause", cause), ("context", context)):
+        if before is not None and not (words == "context" and before is cause):
             parts[words] = before
     if inside:
         parts["exceptions"] = tuple(inside) if isinstance(arguments[1], tuple) else list(inside)

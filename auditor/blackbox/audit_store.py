@@ -114,10 +114,10 @@ class AuditStore:
             sample = self._of_pair(content, batch.pair, what)
             if sample.size != batch.size:
                 raise self._error(f"{what} has {how_many(sample.size, 'output')} where {batch.size:,} were drawn")
-            seen = observe(sample)
+            observed = observe(sample)
         else:
-            seen = self._decoded(content, what)
-        return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
+            observed = self._decoded(content, what)
+        return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), observed)
 
     def has(self, phase: Phase, number: int) -> bool:
         """Whether any outputs of a phase of a round are recorded."""
@@ -190,8 +190,8 @@ class AuditStore:
         if self.file is None or self.mode is Mode.REPLAY:
             return
         with self.file.transaction() as file:
-            for batch, (left, right, seen) in batches:
-                row = self.audit, batch.name, left.tobytes(), right.tobytes(), seen
+            for batch, (left, right, observed) in batches:
+                row = self.audit, batch.name, left.tobytes(), right.tobytes(), observed
                 file.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", row)
             for name, content in notes.items():
                 file.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (self.audit, name, encode(content)))

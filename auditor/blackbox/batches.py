@@ -197,7 +197,7 @@ def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
     The time is that of the second draw, since the first may include the start of a program. A long call is not redone.
     """
     mechanism = origin.drawer()
-    labels, seen = np.arange(batch.size) % 2 == 0, []
+    labels, observed = np.arange(batch.size) % 2 == 0, []
     for _ in range(2):
         noise, patience = stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])
         began = time.perf_counter()
@@ -208,13 +208,13 @@ def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
         if batch.size == 1 and about[0] > LONG_CALL:
             return Trial(True, *about)
         keys = [shown_keys(side) for side in (sample.left, sample.right)]
-        seen.append(b"/".join(key.tobytes() for key in keys))
+        observed.append(b"/".join(key.tobytes() for key in keys))
     places = [
         column for column in sample.left.columns if column.name.startswith("output") and " field " not in column.name
     ]
     decimals = any(bool(np.any(column.numbers[column.is_finite] % 1)) for column in places)
     constant = all(len(np.unique(key)) == 1 for key in keys)
-    return Trial(seen[0] == seen[1], *about, len(places), constant and decimals)
+    return Trial(observed[0] == observed[1], *about, len(places), constant and decimals)
 
 
 def compare(origin: Origin, seed: int, audit: str, size: int, pairs: Sequence[Pair]) -> list[float]:

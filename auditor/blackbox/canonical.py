@@ -312,7 +312,7 @@ def _of_items(place: str, arrays: NDArray[Any]) -> Columns:
 def batch_form(batch: Any) -> str:
     """Return the form of a batch in words. A single output can change the form of the whole batch.
 
-    Whether numbers are integers or floats is left out, and so is the width of texts: NumPy decides them by the values.
+    Whether numbers are integers or floats is left out, and so is the width of texts, since NumPy chooses both by the values.
     """
     if type(batch) in (list, tuple):
         return f"a {type(batch).__name__}"

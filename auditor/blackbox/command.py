@@ -68,15 +68,15 @@ class Command:
         """
         program = self.arguments[0]
         path = str(Path(self.folder, program)) if "/" in program else program
-        found = shutil.which(path)
-        if found is None:
+        resolved = shutil.which(path)
+        if resolved is None:
             why = "is not executable" if Path(path).is_file() else "was not found"
             where = f"in {self.folder}" if "/" in program else "on the PATH"
             raise MechanismError(
                 f'command "{self.name}": the program {program} {why} {where}; install or build it, or correct its name '
                 "(paths are relative to the folder of the YAML)"
             )
-        return str(Path(found).absolute())
+        return str(Path(resolved).absolute())
 
     def start(self) -> Process:
         """Start the program. Raises OSError if the machine has no room for a process, otherwise MechanismError."""

@@ -111,8 +111,8 @@ def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
         numbers, codes = (
             _cells(archive, f"{side} {i} {part}", kind, size) for part, kind in (("numbers", "f8"), ("codes", "i4"))
         )
-        known = codes is None or not codes.size or NUMBER <= codes.min() <= codes.max() < len(atoms)
-        if numbers is None or not known:
+        valid = codes is None or not codes.size or NUMBER <= codes.min() <= codes.max() < len(atoms)
+        if numbers is None or not valid:
             raise ValueError(f'column "{name}" has no numbers, or codes without atoms')
         columns.append(OutputColumn(str(name), numbers, codes, tuple(map(str, atoms))))
     return Outputs(size, tuple(columns))

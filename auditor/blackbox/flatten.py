@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.attributes import overridden_base, read_additions, read_items
+from auditor.blackbox.attributes import overridden_base, read_additions, read_attributes, read_items
 from auditor.blackbox.containers import (
     array_forms,
     array_items,
@@ -32,6 +32,7 @@ from auditor.blackbox.library_values import (
     array_like_places,
     is_array_like,
     is_arrow_scalar,
+    item_of_arrow,
     library_leaves,
 )
 from auditor.blackbox.number_text import Leaves
@@ -120,6 +121,7 @@ FIELDS = OutputKind(
     parts=_fields_in_turn,
     forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
 )
+OBJECT = OutputKind(lambda value: True, object_leaves)
 # The first kind that fits a value is used.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
@@ -163,7 +165,7 @@ OUTPUT_KINDS = (
         is_arrow_scalar,
         library_leaves,
         lambda place, value: [place],
-        lambda values: (value.as_py() for value in values),
+        lambda values: map(item_of_arrow, values),
     ),
     OutputKind(
         is_array_like,
@@ -173,13 +175,23 @@ OUTPUT_KINDS = (
     ),
     OutputKind(_is(int, float, np.floating), leaves_of_number),
     OutputKind(_is(str, bytes, bytearray), text_leaves),
-    OutputKind(lambda value: True, object_leaves),
+    OBJECT,
 )
 
 
 def output_kind(value: Any) -> OutputKind:
     """Return the first entry of OUTPUT_KINDS that fits a value."""
     return next(kind for kind in OUTPUT_KINDS if kind.holds(value))
+
+
+def _besides_fields(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the attributes of an object, except the fields that hold what the object says of them."""
+    if not names:
+        return attributes_of(value, LEVELS)
+    held = read_attributes(value)
+    others = {name: part for name, part in held.items() if name not in names or part is not getattr(value, name)}
+    unset = {f"{name} is not set": True for name in names if name not in held}
+    return {**{name: as_plain(part, LEVELS) for name, part in others.items()}, **unset}
 
 
 def unnamed_attributes(value: Any) -> dict[str, Any]:
@@ -191,7 +203,7 @@ def unnamed_attributes(value: Any) -> dict[str, Any]:
         return {}
     names = field_names(value)
     named = names if names and output_kind(value) is FIELDS else ()
-    attributes = result_or_error(attributes_of, value, LEVELS, named)
+    attributes = result_or_error(_besides_fields, value, named)
     if isinstance(attributes, BaseException):
         return {"": UNREADABLE}
     if (base := overridden_base(kind)) is not None:

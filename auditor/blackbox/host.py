@@ -115,8 +115,8 @@ class Hosted(Drawer):
             asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
             with contextlib.closing(asked) as written:
                 try:
-                    for one in written:
-                        yield from_wire(one)
+                    for answer in written:
+                        yield from_wire(answer)
                         done += 1
                 except ProcessFailure as failure:
                     yield failure

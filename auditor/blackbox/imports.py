@@ -46,5 +46,5 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:  # the distribution may have another name than the package
-        found = importlib.metadata.packages_distributions().get(package, ())
-        return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in sorted({*found}))
+        distributions = importlib.metadata.packages_distributions().get(package, ())
+        return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in sorted({*distributions}))

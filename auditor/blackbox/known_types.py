@@ -4,6 +4,7 @@ import functools
 import inspect
 import re
 import sys
+import types
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
@@ -35,6 +36,8 @@ KNOWN_MODULES = frozenset(
     )
 )
 _OF_PYTHON = frozenset((*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names))
+# The flag of types that were made while the program runs, by a class statement for example.
+_ON_HEAP = 1 << 9
 # Types whose values are plain data.
 PLAIN = frozenset(
     (bool, int, float, complex, str, bytes, type(None), Fraction, Decimal, date, datetime, time, timedelta)
@@ -45,6 +48,8 @@ _OF_SPELLED_WHOLE = frozenset(("builtins", "uuid", "pathlib", "zoneinfo"))
 # The words for the items of NumPy's arrays of text.
 TEXTS = {"U": "str", "S": "bytes"}
 _AUDITOR_FILE = re.compile(r"^auditor_file_[0-9a-f]{16}_")
+# The types of methods and attributes in C. The slots of a class in Python are member descriptors, and none of these.
+_IN_C = types.MethodDescriptorType | types.WrapperDescriptorType | types.GetSetDescriptorType | types.BuiltinMethodType
 _T = TypeVar("_T")
 
 
@@ -53,9 +58,16 @@ def once_per_type(function: Callable[[type], _T]) -> Callable[[type], _T]:
     return functools.lru_cache(maxsize=1_024)(function)
 
 
+@once_per_type
 def library_of(kind: type) -> str:
-    """Return the name of the library that a type says it is from, such as "numpy"."""
-    return kind.__module__.partition(".")[0]
+    """Return the name of the library that a type is from, such as "numpy".
+
+    Return "" if a class only says that it is from a library that is known: it may hold anything.
+    """
+    library = str(kind.__module__).partition(".")[0]
+    # A type that was made by a library in C is not on the heap, so nobody else made it.
+    is_certain = library not in _OF_PYTHON or not kind.__flags__ & _ON_HEAP or is_importable(kind)
+    return library if is_certain else ""
 
 
 def type_name(value: Any) -> str:
@@ -70,7 +82,7 @@ def type_name(value: Any) -> str:
         return f"{name} of {TEXTS.get(value.dtype.kind, value.dtype)}"
     kind = type(value)
     if isinstance(value, np.generic):
-        name = "numpy" if kind.__module__ == "numpy" else f"{kind.__name__} of numpy"
+        name = "numpy" if is_numpy_scalar(value) else f"{kind.__name__} of numpy"
         return f"{name}.{TEXTS.get(value.dtype.kind, value.dtype)}"
     library = library_of(kind)
     name = kind.__qualname__.rpartition("<locals>.")[2]
@@ -90,7 +102,7 @@ def module_leaves(place: str, value: Any) -> Leaves:
 
 def is_numpy_scalar(value: Any) -> bool:
     """Whether a value is a scalar of NumPy itself, and not of a subclass."""
-    return isinstance(value, np.generic) and type(value).__module__ == "numpy"
+    return isinstance(value, np.generic) and library_of(type(value)) == "numpy"
 
 
 @once_per_type
@@ -110,12 +122,24 @@ def has_only_named_parts(kind: type) -> bool:
 @once_per_type
 def is_of_python(kind: type) -> bool:
     """Whether a class and its bases are written in Python, so that instances hold nothing besides their attributes."""
-    modules = (sys.modules.get(base.__module__) for base in kind.__mro__[:-1])
+    bases = kind.__mro__[:-1]
+    modules = (sys.modules.get(base.__module__) for base in bases)
     # A module that is built in has no file, and neither has the one that Python was started with.
-    return all(
+    return not any(map(_is_of_c, bases)) and all(
         module is None or module.__name__ == "__main__" or str(getattr(module, "__file__", "")).endswith(".py")
         for module in modules
     )
+
+
+def _is_of_c(kind: type) -> bool:
+    """Whether a class has a method or an attribute in C. It may name a module in Python all the same, as partial does."""
+    if not kind.__flags__ & _ON_HEAP:
+        return True
+    for name, member in vars(kind).items():
+        own = getattr(member, "__objclass__", None) is kind or getattr(member, "__self__", None) is kind
+        if own and isinstance(member, _IN_C) and name not in ("__dict__", "__weakref__"):
+            return True
+    return False
 
 
 @once_per_type
@@ -127,7 +151,7 @@ def has_own_pickle(kind: type) -> bool:
 
 
 def is_importable(value: Any) -> bool:
-    """Whether a class or a function is what its module has under its name. The module may replace it at any time."""
+    """Whether a module has this class or function under its name. The module may replace it at any time."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     for part in getattr(value, "__qualname__", "<").split("."):
         module = getattr(module, part, None)
@@ -136,14 +160,21 @@ def is_importable(value: Any) -> bool:
 
 def is_spelled_whole(value: Any) -> bool:
     """Whether the repr of a value shows all of it: a class or a function that can be imported, an Enum, a UUID, a path."""
-    if isinstance(value, type) or inspect.isroutine(value):
-        return is_importable(value)
-    if isinstance(value, Enum):
-        return is_importable(type(value))
     kind = type(value)
-    return isinstance(value, range | slice) or (
-        kind.__module__ in _OF_SPELLED_WHOLE and kind.__name__ in _SPELLED_WHOLE
-    )
+    if isinstance(value, type | Enum):
+        return is_importable(value if isinstance(value, type) else kind) and _has_repr_of_python(kind)
+    if inspect.isroutine(value):
+        return is_importable(value)
+    if isinstance(value, slice):
+        return all(map(is_key_spelled_whole, (value.start, value.stop, value.step)))
+    return isinstance(value, range) or (library_of(kind) in _OF_SPELLED_WHOLE and kind.__name__ in _SPELLED_WHOLE)
+
+
+@once_per_type
+def _has_repr_of_python(kind: type) -> bool:
+    """Whether the repr of a type's objects is that of a class of Python, and not of a user's class."""
+    owner = next(base for base in kind.__mro__ if "__repr__" in vars(base))
+    return library_of(owner) in sys.stdlib_module_names
 
 
 def is_key_spelled_whole(key: Any) -> bool:
@@ -157,4 +188,4 @@ def is_key_spelled_whole(key: Any) -> bool:
 
 def is_known_zone(zone: tzinfo | None) -> bool:
     """Whether the name of a time zone shows all of it."""
-    return zone is None or type(zone).__module__ in KNOWN_MODULES
+    return zone is None or library_of(type(zone)) in KNOWN_MODULES

@@ -1,6 +1,7 @@
 """Arrays, columns, frames and scalars of libraries (pandas, polars, pyarrow, and any that NumPy reads as an array)."""
 
 import array
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,7 +20,8 @@ _DESCRIPTIONS = ("dtype", "dtypes", "schema", "type", "typecode", "format", "num
 
 def is_array_like(value: Any) -> bool:
     """Whether NumPy reads a value as an array."""
-    has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating)
+    # Where an iterator of NumPy stands is not read, so none is read as an array.
+    has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating | np.flatiter)
     return has_items or isinstance(value, memoryview | array.array)
 
 
@@ -93,16 +95,56 @@ def _items_as_array(value: Any) -> Any:
     """
     library = library_of(type(value))
     if library == "pandas" and hasattr(value, "dtypes"):
+        if _TIME_OF_DAY.search(str(value.dtypes)):
+            raise TypeError("it holds times of day in nanoseconds; return integers")
         kinds = {*value.dtypes} if hasattr(value, "columns") else {value.dtype}
         is_plain = len(kinds) == 1 and all(isinstance(kind, np.dtype) for kind in kinds)
         return np.asarray(value) if is_plain else value.to_numpy(dtype=object)
-    rows = value.rows() if library == "polars" and hasattr(value, "rows") else None
-    if rows is None and library in ("polars", "pyarrow") and getattr(value, "null_count", None):
-        rows = value.to_list() if hasattr(value, "to_list") else value.to_pylist()
-    if rows is None and library == "pyarrow" and hasattr(value, "columns"):
-        rows = list(zip(*(column.to_pylist() for column in value.columns), strict=True))
+    rows = None
+    if library == "polars" and hasattr(value, "get_columns"):
+        rows = list(zip(*map(_items_of_polars, value.get_columns()), strict=True))
+    elif library == "polars" and hasattr(value, "to_list"):
+        rows = _items_of_polars(value)
+    elif library == "pyarrow" and hasattr(value, "columns"):
+        rows = list(zip(*map(_items_of_arrow, value.columns), strict=True))
+    elif library == "pyarrow" and (getattr(value, "null_count", None) or _has_times_of_day(value)):
+        rows = _items_of_arrow(value)
     if rows is None:
         return np.asarray(value)
     items = np.empty(value.shape if hasattr(value, "shape") else len(rows), dtype=object)
     items[:] = rows
     return items
+
+
+# Times of Python have no nanoseconds. Where a library would leave them out, its integers are read instead. A name of a field
+# that looks like such a type does no harm.
+_NANOSECONDS_OF_POLARS = re.compile(r"'ns'|\bTime\b")
+# Types whose integers are not what they stand for.
+_CODED = re.compile(r"Categorical|Enum|Decimal")
+_TIME_OF_DAY = re.compile(r"\btime64\[ns\]")
+
+
+def _items_of_polars(column: Any) -> list[Any]:
+    kind = str(column.dtype)
+    if _NANOSECONDS_OF_POLARS.search(kind) is None:
+        return list(column.to_list())
+    if _CODED.search(kind):
+        raise TypeError(f"its items are {kind}; return a column for each field")
+    return list(column.to_physical().to_list())
+
+
+def _has_times_of_day(value: Any) -> bool:
+    return _TIME_OF_DAY.search(str(getattr(value, "type", ""))) is not None
+
+
+def _items_of_arrow(column: Any) -> list[Any]:
+    if _TIME_OF_DAY.fullmatch(str(column.type)):
+        return list(column.cast("int64").to_pylist())
+    if _has_times_of_day(column):
+        raise TypeError(f"its items are {column.type}; return a column for each field")
+    return list(column.to_pylist())
+
+
+def item_of_arrow(scalar: Any) -> Any:
+    """Return what a scalar of pyarrow stands for; a time of day in nanoseconds as an integer."""
+    return scalar.value if _TIME_OF_DAY.fullmatch(str(getattr(scalar, "type", ""))) else scalar.as_py()

@@ -69,8 +69,8 @@ class PythonSource:
         """Return the callable itself. Raises MechanismError if it cannot be imported."""
         function = self.function
         if function is None:
-            found = (find if self.adapt else load)(self.name, self.search_path)
-            function = self.adapt(found) if self.adapt else found
+            loaded = (find if self.adapt else load)(self.name, self.search_path)
+            function = self.adapt(loaded) if self.adapt else loaded
         for make in self.through:
             function = make(function, self.name)
         return function
@@ -96,10 +96,10 @@ def named_files(parameters: Mapping[str, Any], folders: Sequence[str]) -> list[P
 
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
     """Return the callable that ``find`` finds. Raises MechanismError as ``find``, and if it cannot be called."""
-    found = find(name, search_path)
-    if not callable(found):
-        raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
-    return found  # type: ignore[no-any-return]
+    loaded = find(name, search_path)
+    if not callable(loaded):
+        raise MechanismError(f'mechanism "{name}" is {type(loaded).__name__}, which cannot be called')
+    return loaded  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(maxsize=256)
@@ -121,17 +121,17 @@ def find(name: str, search_path: tuple[str, ...]) -> Any:
         raise MechanismError(
             f'mechanism "{name}": importing {place} failed with {describe_error(module)} (looked in {looked})'
         ) from module
-    found: Any = module
+    value: Any = module
     for part in attribute.split("."):
         with ForeignCode(f'mechanism "{name}": {place}'):
             try:
-                found = getattr(found, part)
+                value = getattr(value, part)
             except AttributeError:
                 names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
                 raise MechanismError(
                     f'mechanism "{name}": {place} has no {part}; {did_you_mean(part, names)}'
                 ) from None
-    return found
+    return value
 
 
 def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
@@ -139,10 +139,10 @@ def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     # A module of the same name may have been imported before, and would be audited by mistake.
     top = place.partition(".")[0]
     wanted = importlib.machinery.PathFinder.find_spec(top, list(search_path))
-    found = sys.modules[top].__spec__
-    if wanted and wanted.origin and found and found.origin and not Path(wanted.origin).samefile(found.origin):
+    spec = sys.modules[top].__spec__
+    if wanted and wanted.origin and spec and spec.origin and not Path(wanted.origin).samefile(spec.origin):
         raise MechanismError(
-            f'two modules are called "{top}": {wanted.origin} is meant, but {found.origin} was imported '
+            f'two modules are called "{top}": {wanted.origin} is meant, but {spec.origin} was imported '
             f"earlier; rename one module, or write {Path(wanted.origin).name}:function"
         )
     return module

@@ -10,7 +10,16 @@ Leaves = dict[str, Leaf]  # the leaves of a value, by their places
 EXACT = 2.0**53 - 1  # up to here each integer is a float, and no other integer rounds to it
 MINUS_ZERO = "-0.0"
 # Prefixes of the leaves that say how a value is written, such as the sign of a zero.
-WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ", "rounded off ")
+WRITTEN = (
+    "position of ",
+    "sign of ",
+    "decimals of ",
+    "exponent of ",
+    "form of ",
+    "rounded off ",
+    "numerator of ",
+    "denominator of ",
+)
 # A longer text of digits is a code, not a number.
 LONGEST = 60
 # Spaces, sign, digits, point, decimals, perhaps an exponent (e, its sign and its digits), spaces.
@@ -64,10 +73,10 @@ def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
     >>> number_leaves("output", "+1E6")
     {'output': 1000000.0, 'decimals of output': 0.0, 'form of output': '+0E0', 'exponent of output': 6.0}
     """
-    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
-    if found is None:
+    match = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if match is None:
         return None
-    before, sign, whole, point, fraction, e, exponent, after = found.groups()
+    before, sign, whole, point, fraction, e, exponent, after = match.groups()
     if not whole and not fraction:
         return None
     value, decimals = float(text), len(fraction)

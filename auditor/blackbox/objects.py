@@ -1,7 +1,7 @@
 """Objects: their attributes as plain data, what exceptions hold, and the leaves of what no other rule reads."""
 
 import inspect
-from collections.abc import Collection, Sized
+from collections.abc import Sized
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -40,12 +40,10 @@ def _is_code(value: Any) -> bool:
     return isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value)
 
 
-def attributes_of(value: Any, depth: int = LEVELS, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return the attributes of an object by name, except those in ``without``, as plain data down to ``depth`` levels of
-    objects in objects.
-    """
+def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
+    """Return the attributes of an object by name, as plain data down to ``depth`` levels of objects in objects."""
     attributes = {} if _is_code(value) else read_attributes(value)
-    return {name: as_plain(part, depth) for name, part in attributes.items() if name not in without}
+    return {name: as_plain(part, depth) for name, part in attributes.items()}
 
 
 def as_plain(value: Any, depth: int) -> Any:
@@ -107,7 +105,7 @@ def _message(error: BaseException) -> str:
 
 
 def _key_text(key: Any) -> str:
-    """Return the text of a key. Of texts, those that might stand for another key are in quotes."""
+    """Return the text of a key. A text that could be mistaken for another key is in quotes."""
     if type(key) is not str:
         return f"{type(key).__name__} {without_address(key)}"
     return key if key.isidentifier() else repr(key)
@@ -134,7 +132,7 @@ def exception_leaves(place: str, error: BaseException) -> Leaves:
     leaves: Leaves = {place: f"raises {kind.__name__}", f"message of {place}": spell(error, str)}
     if bases or kind.__qualname__ != kind.__name__:
         leaves[f"class of {place}"] = " < ".join([kind.__qualname__, *bases])
-    if error.__suppress_context__:
+    if vars(BaseException)["__suppress_context__"].__get__(error):
         leaves[f"context of {place} is hidden"] = "yes"
     return leaves
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from auditor.blackbox.flatten import OBJECT, output_kind
 from auditor.blackbox.mechanism import signature_of
 from auditor.blackbox.objects import LEVELS, as_plain, attributes_of
 from auditor.blackbox.spelling import without_address
@@ -55,7 +56,9 @@ class ObservedCall:
     def __signature__(self) -> inspect.Signature:
         """The signature of the mechanism without ``size``, since outputs are observed one at a time."""
         signature = signature_of(self.function, self.name)
-        return signature.replace(parameters=[one for name, one in signature.parameters.items() if name != "size"])
+        return signature.replace(
+            parameters=[parameter for name, parameter in signature.parameters.items() if name != "size"]
+        )
 
     def __call__(self, dataset: Any, **given: Any) -> dict[str, Any]:
         """Return the value of one call with the observations. If the call raises, the value is the exception."""
@@ -65,14 +68,15 @@ class ObservedCall:
         with contextlib.ExitStack() as stack:
             reads = {kind: stack.enter_context(begin()) for kind, begin in OBSERVERS.items() if kind in self.what}
             value = result_or_error(self._called, dataset, given)
-            seen = {kind: read() for kind, read in reversed(reads.items())}
+            side_outputs = {kind: read() for kind, read in reversed(reads.items())}
         if Path.cwd() != before:
             os.chdir(before)
         if "attributes" in self.what:
-            seen["attributes"] = result_or_error(_attributes, value)
-            if hasattr(value, "__dict__") and not isinstance(value, BaseException):
+            side_outputs["attributes"] = result_or_error(_attributes, value)
+            # Of an object that is a number, a text or a collection as well, this is read, too.
+            if hasattr(value, "__dict__") and output_kind(value) is OBJECT:
                 value = type(value).__name__
-        return {"output": value, **{kind: seen[kind] for kind in self.what}}
+        return {"output": value, **{kind: side_outputs[kind] for kind in self.what}}
 
     def _called(self, dataset: Any, given: Mapping[str, Any]) -> Any:
         value = self.function(dataset, **given)
@@ -119,13 +123,29 @@ def _stdout() -> Iterator[_Read]:
         yield read
 
 
+_OF_ANY_RECORD = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
+
+
+def _of_record(record: logging.LogRecord) -> Any:
+    """Return the message of a record with its level and its logger; and what the record holds besides, if it does: the
+    exception, and the fields that were given as ``extra``.
+    """
+    message = f"{record.levelname} {record.name}: {record.getMessage()}"
+    rest: dict[str, Any] = {
+        name: as_plain(part, LEVELS) for name, part in vars(record).items() if name not in _OF_ANY_RECORD
+    }
+    if record.exc_info and record.exc_info[1] is not None:
+        rest["exception"] = record.exc_info[1]
+    return {"message": message, **rest} if rest else message
+
+
 @contextlib.contextmanager
 def _log() -> Iterator[_Read]:
     """Capture each message when a logger makes it, at every level, even if the logger does not pass it on."""
-    messages, handle, is_enabled = list[str](), logging.Logger.handle, logging.Logger.isEnabledFor
+    messages, handle, is_enabled = list[Any](), logging.Logger.handle, logging.Logger.isEnabledFor
 
     def keep(logger: logging.Logger, record: logging.LogRecord) -> None:
-        messages.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+        messages.append(_of_record(record))
         if is_enabled(logger, record.levelno):
             handle(logger, record)
 
@@ -141,7 +161,7 @@ def _log() -> Iterator[_Read]:
 def _warnings() -> Iterator[_Read]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
+        yield lambda: [f"{warning.category.__name__}: {warning.message}" for warning in caught]
 
 
 # The audit events of Python that change files. The number says how many of the first arguments are paths.

@@ -33,7 +33,7 @@ OVERDUE = (
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """The failure of a process that gave no output. The failure is then the output of the mechanism.
 
-    ``standard_error`` is the end of the standard error of the process. It is for people, and no part of the output.
+    ``standard_error`` is the end of the text that the process wrote to standard error. It is for people, and no part of the output.
     """
 
     standard_error: str = ""
@@ -137,8 +137,8 @@ class Process:
             ends += chunk.count(b"\n")
             whole += len(chunk)
             line = len(chunk) - chunk.rindex(b"\n") if b"\n" in chunk else line + len(chunk)
-            for what, seen, most in (("a line", line, LONGEST_LINE), ("an answer", whole, LONGEST_ANSWER)):
-                if seen > most:
+            for what, received, most in (("a line", line, LONGEST_LINE), ("an answer", whole, LONGEST_ANSWER)):
+                if received > most:
                     raise self._failed(ProcessEnded(f"killed, since it wrote {what} of over {most:,} bytes"))
             if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
                 raise self._failed(TimedOut(LATE))  # the process wrote in time, but too little
@@ -278,10 +278,10 @@ def borrow_process(
     key = (os.getpid(), key)  # a fork of the auditor must not talk to the processes of its parent
     with _LENDING:
         idle = _IDLE.get(key, [])
-        found = next((process for wish in wishes for process in reversed(idle) if wish(process)), None)
-        if found is not None:
-            idle.remove(found)
-    process = found or start()
+        suitable = next((process for wish in wishes for process in reversed(idle) if wish(process)), None)
+        if suitable is not None:
+            idle.remove(suitable)
+    process = suitable or start()
     try:
         yield process
     except BaseException:

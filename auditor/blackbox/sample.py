@@ -67,8 +67,8 @@ class Sample:
 
     def halves(self) -> "tuple[Sample, Sample]":
         """Return two samples, each with half of either side."""
-        one, other = self.parts(2)
-        return one, other
+        first, second = self.parts(2)
+        return first, second
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:
@@ -85,10 +85,10 @@ def join_samples(samples: Sequence[Sample]) -> Sample:
     )
 
 
-def changed_form(one: str, other: str) -> MechanismError:
+def changed_form(first: str, second: str) -> MechanismError:
     """Return the error for two batches of different form."""
     return MechanismError(
-        f"the mechanism returned {one} for one batch and {other} for another; the form of a batch must not depend on the "
+        f"the mechanism returned {first} for one batch and {second} for another; the form of a batch must not depend on the "
         "outputs in it, or one rare output would show on all of them: return a list, or always the same kind of array"
     )
 
@@ -245,17 +245,17 @@ def are_rows(*answers: Any) -> bool:
 # --- How far apart outputs with the same noise are: this ranks pairs, and proves nothing ---
 
 
-def apart(one: Outputs, other: Outputs) -> float:
+def apart(first: Outputs, second: Outputs) -> float:
     """Return the mean distance of the n-th output of one side from the n-th of the other, summed over the columns.
 
     The distance of numbers is divided by the mean distance of consecutive outputs of one side. If the mechanism only
     adds noise, equal noise on both sides cancels, and leaves the distance of the values without noise.
     """
-    size = min(one.size, other.size)
+    size = min(first.size, second.size)
     if not size:
         return 0.0
-    names = dict.fromkeys(column.name for side in (one, other) for column in side.columns)
-    columns = [[side.column(name) for name in names] for side in (one, other)]
+    names = dict.fromkeys(column.name for side in (first, second) for column in side.columns)
+    columns = [[side.column(name) for name in names] for side in (first, second)]
     left, right = (np.array([column.numbers[:size] for column in side]) for side in columns)
     with np.errstate(invalid="ignore", over="ignore"):
         noise = (_spread(left) + _spread(right)) / 2
@@ -276,8 +276,8 @@ def _spread(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.abs(np.diff(numbers, axis=1)).mean(axis=1, keepdims=True))
 
 
-def _of_atoms(parts: NDArray[np.float64], one: OutputColumn, other: OutputColumn) -> None:
+def _of_atoms(parts: NDArray[np.float64], left: OutputColumn, right: OutputColumn) -> None:
     for i in range(len(parts)):
-        a, b = (None if c.codes is None or c.codes[i] < 0 else c.atoms[c.codes[i]] for c in (one, other))
+        a, b = (None if c.codes is None or c.codes[i] < 0 else c.atoms[c.codes[i]] for c in (left, right))
         if a is not None or b is not None:
             parts[i] = 0.0 if a == b else MOST if None in (a, b) else 1.0

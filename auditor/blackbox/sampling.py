@@ -266,9 +266,9 @@ class Sampler:
         origin, how = self.origin(), self.execution
         parts = (pairs[at : at + in_task] for at in range(0, len(pairs), in_task))
         tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
-        found = how.workers_for(waiting=self.apart).run(tasks, 2 * processes(how.workers))
-        with contextlib.closing(found):
-            yield from itertools.chain.from_iterable(found)
+        distances = how.workers_for(waiting=self.apart).run(tasks, 2 * processes(how.workers))
+        with contextlib.closing(distances):
+            yield from itertools.chain.from_iterable(distances)
 
     def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
         """Return the seconds that a worker needs for an output, measured for about ``most`` seconds.

@@ -51,9 +51,13 @@ def complex_parts(values: Sequence[Any]) -> list[Any]:
 
 
 def exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
-    """Return the nearest float, the rounding error and, for a Decimal, the exponent and the sign of −0."""
-    if isinstance(value, Decimal) and not value.is_finite():
-        return {place: "NaN" if value.is_nan() else float(value)}
+    """Return the nearest float; of a Decimal the digits that it lacks, the exponent and the sign of −0; of a Fraction that is
+    not whole the numerator and the denominator.
+    """
+    if isinstance(value, Decimal):
+        value = Decimal(value)  # exactly; a subclass may say that it is another number
+        if not value.is_finite():
+            return {place: "NaN" if value.is_nan() else float(value)}
     try:
         leaves: Leaves = {place: float(value) + 0.0}
         left_over = Fraction(value) - Fraction(leaves[place])
@@ -62,8 +66,9 @@ def exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
     if left_over and isinstance(value, Decimal):  # its digits say more than the difference to a float
         sign, digits, _ = value.as_tuple()
         leaves[f"rounded off {place}"] = "-" * sign + "".join(map(str, digits))
-    elif left_over:
-        leaves[f"rounded off {place}"] = str(left_over)
+    if isinstance(value, Fraction) and value.denominator != 1:
+        leaves.update(leaves_of_number(f"numerator of {place}", value.numerator))
+        leaves.update(leaves_of_number(f"denominator of {place}", value.denominator))
     if isinstance(value, Decimal):
         leaves[f"exponent of {place}"] = float(value.as_tuple().exponent)
         if value.is_signed() and not value:

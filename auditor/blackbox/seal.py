@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from auditor.blackbox.canonical import row_of
+from auditor.blackbox.known_types import library_of
 
 # Values of these types never change, and are their own seal.
 UNCHANGING = frozenset(
@@ -36,7 +37,7 @@ class _Faithful(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """Let pickle go on with a value, or raise _NotFaithful. Not asked about exact types of Python itself."""
         kind = type(value)
-        if kind in _FAITHFUL or kind.__module__.partition(".")[0] == "numpy":
+        if kind in _FAITHFUL or library_of(kind) == "numpy":
             if not isinstance(value, np.ndarray) or kind is np.ndarray:
                 return NotImplemented
         # Pickle asks about the functions and classes, too, by which it will make the values again.

@@ -92,14 +92,14 @@ class Store:
         with self.transaction() as file:
             open_run = file.execute("SELECT identity FROM runs WHERE ended IS NULL").fetchone()
             if resume and open_run is not None:
-                before, now = json.loads(open_run[0]), json.loads(json.dumps(identity))
+                before, present = json.loads(open_run[0]), json.loads(json.dumps(identity))
                 kept = dict(file.execute("SELECT name, content FROM inputs"))
                 # A process that is used again may have imported more than the run needs.
                 needed = {name: inputs.get(name) for name in kept}
-                if found := [*_differences(before, now), *_differences(kept, needed)]:
+                if differences := [*_differences(before, present), *_differences(kept, needed)]:
                     raise InvalidInputError(
                         f"the run kept in {self.path} cannot be resumed; this changed since it began:",
-                        *(f"  {line}" for line in found),
+                        *(f"  {line}" for line in differences),
                         "run it as it was, or start anew without --resume",
                     )
                 return True
@@ -185,10 +185,10 @@ def _tables(file: sqlite3.Connection) -> set[tuple[str, str]]:
     return set(file.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """Yield in words which entries of two identities differ."""
-    for key in dict.fromkeys([*before, *now]):
-        a, b = before.get(key), now.get(key)
+    for key in dict.fromkeys([*before, *after]):
+        a, b = before.get(key), after.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             yield from (f"{key}, {inner}" for inner in _differences(a, b))
         elif a != b:

@@ -107,7 +107,7 @@ class Threads(Workers):
             # A task that never ends would occupy a worker, and would keep Python from ending.
             with self._counting:
                 self._runs -= 1
-                self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
+                self._left = [future for future in (*self._left, *asked) if not (future.cancel() or future.done())]
                 if self._left and not self._runs and wait(self._left, 0.5).not_done:
                     self.stop()
 

@@ -1,10 +1,10 @@
-"""The common parts of several commands: printing, writing files, and loading configurations."""
+"""The common parts of several commands: printing, writing files, GitHub's pages, configurations and the prover."""
 
 import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,15 @@ from typing import Any
 from rich.console import Console
 
 from auditor.auditing.plan import Plan
+from auditor.cli.log_guard import on_github, tell_runner
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, OPTIONS, STANDARD_OUTPUT, UNEXPECTED
 from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, fitted, visible
 from auditor.foreign_code import OF_THE_MACHINE, ForeignCode
+from auditor.prover import GROUP, Prover, prover
+from auditor.report.compare import in_all
 from auditor.results.files import write_whole
+from auditor.results.result import Comparison
 from auditor.verdict import End
 
 # The exit status of a run, by its end.
@@ -93,16 +97,16 @@ def load_all(options: argparse.Namespace) -> list[Configuration]:
 
 def selected(configurations: list[Configuration], only: list[str] | None) -> list[Configuration]:
     """Return the configurations with the audits that ``only`` names, in full or in part. Leave out configurations without any."""
-    known = [plan.name for configuration in configurations for plan in configuration.plans]
-    chosen = set(known) if not only else set[str]()
+    names = [plan.name for configuration in configurations for plan in configuration.plans]
+    chosen = set(names) if not only else set[str]()
     for name in only or ():
         # A full name selects that audit alone, even if it is a part of other names.
-        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
+        meant = {name} & set(names) or {audit for audit in names if name.lower() in audit.lower()}
         if not meant:
-            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, names)}')
         chosen |= meant
-    found = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
-    return [configuration for configuration in found if configuration.plans]
+    chosen_parts = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
+    return [configuration for configuration in chosen_parts if configuration.plans]
 
 
 @contextlib.contextmanager
@@ -134,3 +138,39 @@ def make_folder(folder: Path) -> None:
         raise InvalidInputError(f"reports cannot go to {folder}: {error}") from None
     if (report := folder / "report.json").is_dir():
         raise InvalidInputError(f"{report} is a folder; remove it, or name another folder by --out")
+
+
+def show_changes(compared: Comparison) -> None:
+    """Print a line for each change since a baseline, and a line with the number of changes of each kind."""
+    styles = {"worse": "bold red", "better": "green", "note": "yellow", "not compared": "yellow"}
+    lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in compared.changes]
+    lines.append((in_all(compared), "bold red" if compared.failures else "green"))
+    console = open_console()
+    for line, style in lines:
+        console.print(visible(line), style=style, markup=False, soft_wrap=not console.is_terminal)
+
+
+def annotate(lines: Callable[[], list[str]]) -> None:
+    """On GitHub, print annotations to standard output or error, since it reads both."""
+    for line in lines() if on_github() else ():
+        tell_runner(line)
+
+
+def add_to_summary(text: Callable[[], str]) -> list[str]:
+    """On GitHub, add a text to the step's summary. Return why it is missing there, if it is."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY") if on_github() else None
+    if not summary:
+        return []
+    try:
+        with Path(summary).open("a", encoding="utf-8") as lines:
+            lines.write(text() + "\n")
+    except OSError as error:
+        return [f"{summary} lacks the summary of this run: it cannot be written: {error.strerror}"]
+    return []
+
+
+def installed_prover() -> Prover:
+    """Return the prover. Raises InvalidInputError if none is installed."""
+    if (installed := prover()) is None:
+        raise InvalidInputError(f"no prover is installed; dp-auditor has one, at its entry point of the group {GROUP}")
+    return installed

@@ -78,7 +78,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
         if get_origin(kind) is Literal:
             parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
         else:
-            read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
+            read = next(number for number in (int, float, str) if number in (get_args(kind) or (kind,)))
             parser.add_argument(f"--{name}", type=_integer if read is int else read, metavar=about.option, help=said)
 
 
@@ -140,7 +140,7 @@ def _runs(add: _Add) -> None:
     add_ending(run)
 
     what = "run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
-    replay = add("replay", "run_command:replay", what)
+    replay = add("replay", "replay_command:replay", what)
     replay.add_argument("recording", type=Path, metavar="DIR")
     checked = "make this report again from the recording, and compare the two"
     replay.add_argument("--check", type=Path, metavar="REPORT.json", help=checked)
@@ -149,7 +149,7 @@ def _runs(add: _Add) -> None:
     add_ending(replay, "replays")
 
     words = "show a stored report again, as a table, a page, Markdown or JUnit's XML"
-    show = add("show", "stored:show", words)
+    show = add("show", "show_command:show", words)
     show.add_argument("report", type=Path, metavar="REPORT.json")
     for form in FORMATS:
         what = f"write {form.noun} to FILE instead ({STANDARD_OUTPUT} for standard output)"
@@ -158,16 +158,16 @@ def _runs(add: _Add) -> None:
 
 def _checks(add: _Add) -> None:
     words = "validate configurations: import, build pairs, draw one output from each side"
-    _configs(add("check", "before:check", words))
+    _configs(add("check", "check_command:check", words))
     words = "before any sampling: the violations that the audit can detect, and the outputs needed"
-    add_settings(_configs(add("plan", "before:plan", words)), "samples")
+    add_settings(_configs(add("plan", "plan_command:plan", words)), "samples")
 
     words = "try to prove the claims of a configuration's Python mechanisms"
-    prove = _configs(add("prove", "before:prove", words))
+    prove = _configs(add("prove", "prove_command:prove", words))
     prove.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time limit for each audit")
     prove.add_argument("--out", type=Path, metavar="DIR", help="write certificates to DIR/<config name>/")
     words = "check certificates, without the mechanism and without the prover"
-    check = add("check-proof", "before:check_proof", words)
+    check = add("check-proof", "check_proof_command:check_proof", words)
     check.add_argument("certificates", nargs="+", type=Path, metavar="FILE")
     retrace = "read the function again, which imports its module, and compare the paths"
     check.add_argument("--retrace", action="store_true", help=retrace)
@@ -175,7 +175,7 @@ def _checks(add: _Add) -> None:
 
 def _compare(add: _Add) -> None:
     words = "compare two reports: changes for the worse and for the better; fails if something got worse"
-    compare = add("compare", "stored:compared", words)
+    compare = add("compare", "compare_command:compare_reports", words)
     compare.add_argument("old", type=Path, metavar="OLD.json")
     compare.add_argument("new", type=Path, metavar="NEW.json")
     _may_rise(compare)
@@ -183,7 +183,7 @@ def _compare(add: _Add) -> None:
 
 
 def _writing(add: _Add) -> None:
-    init = add("init", "before:init", "write a first configuration for a mechanism, by looking at it")
+    init = add("init", "init_command:init", "write a first configuration for a mechanism, by looking at it")
     of = "file.py:function or module:object, one or more; or a command, after `--` if its arguments begin with a dash"
     init.add_argument("mechanism", nargs="+", metavar="MECHANISM", help=of)
     init.add_argument("-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml")
@@ -191,12 +191,12 @@ def _writing(add: _Add) -> None:
     words = "print the JSON Schema of configurations, for completion in editors"
     more = "Print the JSON Schema of configurations, for editors with a YAML language server. Name its file in the first line of a "
     more += "configuration:  # yaml-language-server: $schema=schema.json"
-    add("schema", "before:schema", words, description=more)
+    add("schema", "schema_command:schema", words, description=more)
 
 
 def _scores(add: _Add) -> None:
     words = "bound ε, μ and δ from scores of canaries inside and outside the data"
-    scores = add("scores", "stored:scores", words)
+    scores = add("scores", "scores_command:scores", words)
     inside = "scores of canaries in the data: .npy, .csv, .json or .parquet"
     scores.add_argument("inside", metavar="INSIDE", help=inside)
     outside = "scores of canaries not in the data; FILE:COLUMN if there are several columns"

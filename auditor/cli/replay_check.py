@@ -48,15 +48,15 @@ def check_report(file: Path, folder: Path, *, runs_code: bool) -> int:
             opened.enter_context(contextlib.closing(recording))
         if not recordings:
             raise InvalidInputError(f'{folder} holds no recording of "{report.name}"')
-        found = list(_recounts(recordings[0], report, written))
-    for one in found:
-        lines = [f"NOT as reported: {line}" for line in one.differences]
-        lines += [f"not checked: {one.unchecked}"] if one.unchecked else []
+        recounts = list(_recounts(recordings[0], report, written))
+    for recount in recounts:
+        lines = [f"NOT as reported: {line}" for line in recount.differences]
+        lines += [f"not checked: {recount.unchecked}"] if recount.unchecked else []
         for line in lines or ["as reported"]:
-            say(f"{one.name}: {line}")
-    if any(one.differences for one in found):
+            say(f"{recount.name}: {line}")
+    if any(recount.differences for recount in recounts):
         return UNEXPECTED
-    return NOT_ALL_CHECKED if any(one.unchecked for one in found) else AS_EXPECTED
+    return NOT_ALL_CHECKED if any(recount.unchecked for recount in recounts) else AS_EXPECTED
 
 
 def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iterator[Recount]:
@@ -66,8 +66,8 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
     plans = recording.plans
     ended = {plan.name: carry_out(plan, refuse=True) for plan in plans}
     p_values = [each.p_value for each in ended.values()]
-    found = levels_of(p_values, 1 - recording.confidence, recording.sharing_budget)
-    levels = dict(zip(ended, found, strict=True))
+    shares = levels_of(p_values, 1 - recording.confidence, recording.sharing_budget)
+    levels = dict(zip(ended, shares, strict=True))
     remade = list[AuditResult]()
     for plan in plans:
         if plan.name not in reported:

@@ -28,7 +28,7 @@ MOST_SCORE = 30.0
 class Curve:
     """The estimated ln P[left]/P[right] (nats) of each cell, and its standard error for known shapes.
 
-    ``gain`` (nats) is by how much the log-likelihood of the curve exceeds that of a constant ratio.
+    ``gain`` (nats) is the excess of the curve's log-likelihood over that of a constant ratio.
     """
 
     log_ratios: Floats
@@ -80,7 +80,7 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
             # A box and its complement gain the same, up to last digits that depend on the processor: take the first.
             likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
             shape, reached = _place_shape(_Shape(*likeliest.tolist()), x, counts, design, beta)
-            # The first shape is always added. A later one is added in error at a rate of about e^−2.
+            # The first shape is always added. A superfluous later shape is added with probability of about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
             design = np.column_stack([design, _columns(x, np.array([shape]))])

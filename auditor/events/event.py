@@ -68,7 +68,7 @@ class Event:
         return rule.describe(feature.name, side, longest=longest)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
-        """Return the event of guesses left, with that of guesses right as its ``opposite``; one event if one-tailed."""
+        """Return the event of left guesses, with that of right guesses as its ``opposite``; a one-tailed event has no opposite."""
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:
             sides = [side for side in sides if side.description != "never"]

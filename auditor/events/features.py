@@ -296,6 +296,30 @@ class HowMany:
 
 
 @dataclass(frozen=True, slots=True)
+class HowManyDiffer:
+    """How many different values the output holds at some places, which shows whether two of them are equal."""
+
+    places: tuple[str, ...]
+    name: str = "number of different values in the output"
+
+    def extract(self, outputs: Outputs) -> OutputColumn:
+        """Return the number of different numbers and atoms of each output. A place that is absent counts for nothing."""
+        columns = [outputs.column(place) for place in self.places]
+        _, values = distinct_values(np.concatenate([column.numbers for column in columns]))
+        kinds = values.reshape(len(columns), outputs.size).copy()
+        atoms = dict[str, int]()
+        for row, column in zip(kinds, columns, strict=True):
+            if column.codes is not None:
+                of_code = [-1 if atom == ABSENT else atoms.setdefault(atom, len(atoms)) for atom in column.atoms]
+                codes = np.array([*of_code, 0])[column.codes]
+                row[:] = np.where(column.codes < 0, row, np.where(codes < 0, -1, codes + len(values)))
+        kinds.sort(axis=0)
+        is_new = kinds >= 0
+        is_new[1:] &= kinds[1:] != kinds[:-1]
+        return OutputColumn(self.name, is_new.sum(axis=0).astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
 class SumOfAnswers:
     """The sum of all numbers in the answers of a transcript. An answer that is not a finite number counts as 0.
 
@@ -313,7 +337,10 @@ class SumOfAnswers:
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
-    """Suggest features that combine numbers of several places, if at least two places have only numbers."""
+    """Suggest features that combine several places: of all kinds, and numbers if at least two places have only numbers."""
+    of_output = tuple(place for place in places if place.startswith("output"))
+    if 2 <= len(of_output) <= MOST_DIFFERENCES:
+        yield HowManyDiffer(of_output)
     numeric = _numeric(outputs, places)
     if len(numeric) < 2:
         return

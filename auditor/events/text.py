@@ -30,6 +30,8 @@ LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_TEXTS = 200
+# A number in a text is compared with so many of those before it.
+STEPS_BACK = 3
 # Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
 NARROW, WIDE = 32, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
@@ -168,19 +170,21 @@ class NumberInText:
 
 @dataclass(frozen=True, slots=True)
 class StepInText:
-    """A number that is written in a text, minus the number before it, such as the end of something minus its start."""
+    """A number that is written in a text, minus one of those before it, such as the end of something minus its start."""
 
     place: str
     at: int
+    back: int = 1
 
     @property
     def name(self) -> str:
-        return f"{_ordinal(self.at, 'number')} minus the one before in {self.place}"
+        before = "the one before" if self.back == 1 else f"that {self.back} before"
+        return f"{_ordinal(self.at, 'number')} minus {before} in {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         numbers = _numbers(column.atoms)
-        parts = zip(_at(numbers, self.at), _at(numbers, self.at - 1), strict=True)
+        parts = zip(_at(numbers, self.at), _at(numbers, self.at - self.back), strict=True)
         steps = [_step(_as_read(part), _as_read(before)) for part, before in parts]
         return _of_atoms(self.name, column, steps)
 
@@ -339,7 +343,8 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
         yield Template(place, _frequent(_templates(atoms)))
         varied = _varied(numbers)[:NUMBERS_READ]
         yield from (NumberInText(place, at) for at in varied)
-        yield from (StepInText(place, at) for at in varied if not few and at - 1 in varied)
+        pairs = itertools.product(() if few else varied, range(1, STEPS_BACK + 1))
+        yield from (StepInText(place, at, back) for at, back in pairs if at - back in varied)
     for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
@@ -382,6 +387,8 @@ _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
 # If each atom occurs in READ outputs on average, few outputs have an atom that occurs so rarely.
 SEEN_RARELY = 2
+# Beside categories, texts that are longer than what is read of them are named if this share of the outputs has one to itself.
+RARE = 0.001
 
 
 DIFFERS_BY_CALL = "differs from call to call and was not read as a whole"
@@ -436,9 +443,14 @@ def _place_of(name: str) -> str:
 def _is_read(column: OutputColumn) -> bool:
     assert column.codes is not None
     codes = column.codes[column.codes >= 0]
-    if len(column.atoms) <= CATEGORIES or _are_categories(np.bincount(codes), len(column.codes)):
-        return True
-    some = column.atoms[:: max(1, len(column.atoms) // 2_000)]
+    times, some = np.bincount(codes, minlength=len(column.atoms)), column.atoms
+    if len(some) <= CATEGORIES or _are_categories(times, len(column.codes)):
+        some = tuple(
+            atom for atom, seen in zip(some, times.tolist(), strict=True) if seen <= SEEN_RARELY and _is_far(atom)
+        )
+        if len(some) < max(SEVERAL, RARE * len(column.codes)):
+            return True
+    some = some[:: max(1, len(some) // 2_000)]
     texts, numbers = _texts(some), _numbers(some)
     if any(DIGEST in text for text in texts) or sum(bool(_LEADING_ZERO.search(text)) for text in texts) >= CODES * len(
         some
@@ -447,8 +459,17 @@ def _is_read(column: OutputColumn) -> bool:
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
     if len({*map(len, filter(None, numbers))}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
-    templates = Counter(_templates(some))
-    return len(templates) <= CATEGORIES or _are_categories(np.array([*templates.values()]), len(some))
+    templates = _templates(some)
+    seen = Counter(templates)
+    far = sum(seen[template] <= SEEN_RARELY and _is_far(str(template)) for template in templates)
+    if far >= max(SEVERAL, RARE * len(some)):
+        return False
+    return len(seen) <= CATEGORIES or _are_categories(np.array([*seen.values()]), len(some))
+
+
+def _is_far(atom: str) -> bool:
+    """Whether an atom holds more than its letters from either end show."""
+    return DIGEST in atom or len(atom) > 2 * LETTERS_READ
 
 
 def _are_categories(times: NDArray[np.int_], size: int) -> bool:

@@ -137,14 +137,14 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             estimate = self._estimate_by_threshold(sample)
         return ((estimate.loss, max(estimate.error, 1e-9), estimate.loss - estimate.forecast, sample.size),)
 
-    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+    def joined(self, first: ManyNumbers, second: ManyNumbers) -> ManyNumbers:
         """See Method. Each pilot sample is weighted by its number of outputs.
 
         Errors are no weights, since a bet learned from few outputs falls short of the loss by far more than its error.
         """
-        if not (one and other):
-            return one or other
-        losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
+        if not (first and second):
+            return first or second
+        losses, errors, shorts, outputs = np.array([first[0], second[0]]).T
         shares = outputs / outputs.sum()
         # By how much a bound falls short is best estimated by the larger sample.
         short = float(shorts[np.argmax(outputs)])

@@ -119,11 +119,11 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         rare = rare_event(sample, self) if VALUES in self.events else None
         return rare if rare is not None and rare.wins.guesses <= RARE * sample.size else None
 
-    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+    def joined(self, first: ManyNumbers, second: ManyNumbers) -> ManyNumbers:
         """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
-        if not (one and other):
-            return one or other
-        (careful, rare, bold), (later, later_rare, later_bold) = map(_as_wins, (one, other))
+        if not (first and second):
+            return first or second
+        (careful, rare, bold), (later, later_rare, later_bold) = map(_as_wins, (first, second))
         # A rare event is learned anew from each pilot sample. The best of many was lucky, and will not show again.
         return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold)
 
@@ -407,8 +407,8 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         """See Method. Return the evidence for all points (ε, δ) of the profile in one list."""
         return tuple(numbers for method in self._methods() for numbers in method.evidence(sample))
 
-    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        by_point = zip(self._methods(), self._of_points(one), self._of_points(other), strict=True)
+    def joined(self, first: ManyNumbers, second: ManyNumbers) -> ManyNumbers:
+        by_point = zip(self._methods(), self._of_points(first), self._of_points(second), strict=True)
         return tuple(numbers for method, *pilots in by_point for numbers in method.joined(*pilots))
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:

@@ -28,7 +28,7 @@ class Screening:
     last_look: int = 0
 
 
-def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
+def shrink_pair(violating: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
     """Return pairs with scores above ``floor``, each simpler than the pair before; an empty list if there are none.
 
     The descent is greedy. It may have missed rare events on simple pairs, so in the end it looks once more at the
@@ -38,12 +38,12 @@ def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, s
     first = sorted(domain.corners(), key=complexity)[:CANDIDATES_AT_ONCE]
     path: list[Pair] = []
     tried: set[str] = set()
-    proposals = simpler(found, domain, first)
+    proposals = simpler(violating, domain, first)
     while True:
         fresh = (pair for pair in proposals if pair.key() not in tried)
         group = list(itertools.islice(fresh, min(CANDIDATES_AT_ONCE, left // each)))
         if not group and at_last > each:
-            smallest = path[-1] if path else found
+            smallest = path[-1] if path else violating
             group = [pair for pair in first if complexity(pair) < complexity(smallest)]
             each, left, at_last = at_last, at_last * len(group), 0
         if not group:
@@ -78,11 +78,11 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
 
 def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
     """Yield strictly simpler pairs, each once: first from ``first``, then changes of the pair."""
-    own, seen = complexity(pair), {pair.key()}
+    own, tried = complexity(pair), {pair.key()}
     for candidates in (first, domain.simpler(pair)):
         for candidate in candidates:
-            if complexity(candidate) < own and candidate.key() not in seen:
-                seen.add(candidate.key())
+            if complexity(candidate) < own and candidate.key() not in tried:
+                tried.add(candidate.key())
                 yield candidate
 
 

@@ -339,7 +339,9 @@ class Table(Domain):
                 yield from self._with_one_more([self._row(usual)] * n, row)
 
     def crowds(self) -> Iterator[Pair]:
-        rows, high = self._edges(), int(self._size.high)
+        # Rows of all lowest, all highest and all middle values, and of the values next to both ends.
+        rows = [*map(self._row, zip(*(values.edges() for values in self._values), strict=True))]
+        high = int(self._size.high)
         numbers = (2, 4, 8, 13, 19, 30, 60, 100, 200, high - 1, high)
         sizes = [n for n in dict.fromkeys(numbers) if n in self._size and n <= high]
         # ``few`` records at the end of the data set differ from the ``many`` before.
@@ -347,10 +349,6 @@ class Table(Domain):
             for n in sizes:
                 if few < n and many != other:
                     yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)
-
-    def _edges(self) -> list[Row]:
-        """Return rows of all lowest, all highest and all middle values, and of the values next to both ends."""
-        return [*map(self._row, zip(*(values.edges() for values in self._values), strict=True))]
 
     def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
         """Yield the pair in which the row, or a person with copies of it, is added or replaces the first one."""

@@ -102,13 +102,13 @@ _Found = Iterator[tuple[ChangeKind, str]]
 
 def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
     """Return the changes of an audit. ``loss`` counts only if the claim promises no less than before."""
-    found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
+    changes = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
     if new.claim.implies(old.claim):
-        found += [*loss, *_power(old, new), *_proof(old, new)]
-    if old.passed and not new.passed and all(kind is not ChangeKind.WORSE for kind, _ in found):
+        changes += [*loss, *_power(old, new), *_proof(old, new)]
+    if old.passed and not new.passed and all(kind is not ChangeKind.WORSE for kind, _ in changes):
         ends = f"now {verdict_words(new.verdict)}, expected: {verdict_words(new.expected)}"
-        found.append((ChangeKind.WORSE, f"ended as expected before; {ends}"))
-    return [Change(kind, new.name, what) for kind, what in found]
+        changes.append((ChangeKind.WORSE, f"ended as expected before; {ends}"))
+    return [Change(kind, new.name, what) for kind, what in changes]
 
 
 def _claim(old: AuditResult, new: AuditResult) -> _Found:
@@ -233,17 +233,17 @@ def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> t
     """Return a result of today's mechanism on the earlier pair and event; or None, and the reason."""
     asked = _question(old)
     if asked is not None and asked == _question(new):
-        found = new
+        measured = new
     elif remeasure is None:
         return None, "`auditor run --baseline` counts the earlier event on outputs of today"
     else:
         try:
-            found = remeasure(old, new.outputs.bound)
+            measured = remeasure(old, new.outputs.bound)
         except InvalidInputError as error:
             return None, str(error)
-    if isinstance(found.event, ObservedRule) and found.event.counted().guesses == 0:
+    if isinstance(measured.event, ObservedRule) and measured.event.counted().guesses == 0:
         return None, f"the earlier event was not seen in {how_many(new.outputs.bound, 'output')}"
-    return found, found.stop_reason
+    return measured, measured.stop_reason
 
 
 def _question(audit: AuditResult) -> str | None:

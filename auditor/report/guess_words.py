@@ -47,9 +47,9 @@ def guess_words(audit: AuditResult) -> str:
     allowed = f"without any loss: {most} %" if isinstance(claim, Unclaimed) else f"{claim} allows {most} %"
     if audit.verdict is not Verdict.NO_VIOLATION_FOUND:
         return f"{fires}; a guess from it is right at least {at_least} % of the time ({allowed})."
-    seen = f"{100 * counts.wins / counts.guesses:.{len(at_least.partition('.')[2])}f}"
+    percentage = f"{100 * counts.wins / counts.guesses:.{len(at_least.partition('.')[2])}f}"
     proves = f"at least {at_least} %" if proved > 0 else "no loss"
-    return f"{fires}; guesses from it were right {seen} % of the time, which proves {proves} ({allowed})."
+    return f"{fires}; guesses from it were right {percentage} % of the time, which proves {proves} ({allowed})."
 
 
 def percentages(proved: float, allowed: float) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, Qu
 from auditor.defaults import BITS
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedCanaries, counted_events
+from auditor.events.observed import CalculatedEvent, ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, any_table
@@ -126,25 +126,25 @@ def tone(shown: AuditResult | RunResult) -> str:
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
     """Return the facts about an audit, by name."""
-    known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
+    rows = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
-            known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
-        if audit.proof is not None and audit.proof.refutation is not None:
-            known.append(("Method", audit.bound.method))
+            rows.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+        if isinstance(audit.event, CalculatedEvent):
+            rows.append(("Method", audit.bound.method))
         also = audit.bound.also.items()
-        known += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
+        rows += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if (proof := proof_words(audit)) is not None:
-        known.append(("Proof", proof))
+        rows.append(("Proof", proof))
     if audit.exact is not None:
-        known.append(("Exact on this pair", number(audit.exact.value)))
+        rows.append(("Exact on this pair", number(audit.exact.value)))
     # A long name may break between its parts.
     parts = re.split(r"(?<=[.:/_])", audit.mechanism)
-    known.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
+    rows.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
     if audit.pair is not None:
         unit = relation_words(audit.pair.relation)
-        known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit)]
-    return known
+        rows += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit)]
+    return rows
 
 
 def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:

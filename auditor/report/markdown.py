@@ -80,15 +80,15 @@ def _paragraph(audit: AuditResult) -> list[str]:
 
 def _rows(audit: AuditResult) -> list[str]:
     """Return tables of pairs of frames; rows that differ are bold."""
-    found = list[str]()
+    rows = list[str]()
     for caption, table in pair_tables(audit):
         lines = list[str]()
         for mark, cells in (("", table.columns), *table.lines):
             bold = "**" if mark in DIFFERS else ""
             lines.append(f"| {' | '.join(f'{bold}{escape(cell)}{bold}' for cell in (mark, *cells))} |")
         heading, *body = lines
-        found += [f"{caption[:1].upper()}{caption[1:]}:", "", heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
-    return found
+        rows += [f"{caption[:1].upper()}{caption[1:]}:", "", heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
+    return rows
 
 
 def _code(text: str) -> str:

@@ -73,13 +73,9 @@ def any_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | N
         return _by_key(dict(enumerate(left, start=1)), dict(enumerate(right, start=1)), "place")
     width = max((len(row) for row in (*left, *right) if isinstance(row, list)), default=1)
     columns = ("record",) if width == 1 else tuple(f"column {i}" for i in range(1, width + 1))
-    rows = [[_cells(record, width) for record in side] for side in (left, right)]
-    return PairTable(columns, tuple([*_compared(*rows)][:MOST_ROWS]), "records")
-
-
-def _cells(record: object, width: int) -> _Cells:
-    parts = record if isinstance(record, list) else [record]
-    return tuple(_cell(part) for part in (*parts, *[""] * (width - len(parts))))
+    rows = [[record if isinstance(record, list) else [record] for record in side] for side in (left, right)]
+    cells = [[tuple(map(_cell, (*row, *[""] * (width - len(row))))) for row in side] for side in rows]
+    return PairTable(columns, tuple([*_compared(*cells)][:MOST_ROWS]), "records")
 
 
 def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable:

@@ -197,11 +197,11 @@ def outputs_part(audit: AuditResult) -> tuple[str, bool]:
 def weak_words(audit: AuditResult) -> str:
     """Say why a pass is weak. If several reasons ask to raise a setting, the largest number replaces the others."""
     reasons = [warning.removeprefix("weak: ") for warning in audit.warnings if warning.startswith("weak: ")]
-    told = "; ".join(reasons) or finding(audit)
-    most = max(RAISED.finditer(told), key=lambda found: int(found[2].replace(",", "")), default=None)
+    words = "; ".join(reasons) or finding(audit)
+    most = max(RAISED.finditer(words), key=lambda match: int(match[2].replace(",", "")), default=None)
     if most is None:
-        return told
-    return RAISED.sub(lambda found: found[0] if found[2] == most[2] else f"raise {most[1]} to {most[2]}", told)
+        return words
+    return RAISED.sub(lambda match: match[0] if match[2] == most[2] else f"raise {most[1]} to {most[2]}", words)
 
 
 def planted_words(audit: AuditResult) -> str | None:

@@ -97,7 +97,7 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
     inner = text[text.index(">", start) + 1 : text.rindex("</svg>")]
     inner = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", inner, flags=re.DOTALL)
     used = set(re.findall(r"#([A-Za-z]\w*)", inner))
-    inner = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", inner)
+    inner = re.sub(r' id="([^"]*)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", inner)
     inner = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", inner)
     # Leave out the font family, since the page sets it. Keep the size, which stands before the family.
     inner = re.sub(r"font: ([0-9.]+px)[^;\"]*'DejaVu Sans'[^;\"]*;? ?", r"font-size: \1; ", inner)
@@ -271,16 +271,16 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
 def _rows(audit: AuditResult) -> list[_Row]:
     """Return what is claimed, what is proved, and what else is known of the quantity."""
     assert audit.bound is not None
-    found, colour, rows = audit.bound.value, _colour(audit), list[_Row]()
+    bound, colour, rows = audit.bound.value, _colour(audit), list[_Row]()
     if audit.claim.is_stated:
         rows.append(_from_or_to(audit.claim.value, refuting_side(audit.claim) == "lower", "claimed", CLAIM))
     if not isinstance(audit.claim, QueryClaim):
-        rows.append(_from_or_to(found, audit.bound.side == "upper", "proved", colour))
+        rows.append(_from_or_to(bound, audit.bound.side == "upper", "proved", colour))
     if audit.exact is not None:
         rows.append(_Row("exact here", audit.exact.value, audit.exact.value, INK))
     if isinstance(audit.claim, QueryClaim):
         # The difference of a query on a pair is known exactly, so it is a single value and no range.
-        rows.append(_Row("largest found", found, found, colour))
+        rows.append(_Row("largest found", bound, bound, colour))
     caught = (audit.power or {}).get("95%", math.inf)
     return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
 

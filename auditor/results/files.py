@@ -21,11 +21,11 @@ def to_json(data: Any) -> str:
     Characters that a terminal obeys, or that no file can hold, are written as escapes.
     """
     text = json.dumps(floats_as_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    # No string of JSON holds a line break. So in a list without inner lists and objects, breaks stand between values.
-    text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
+    # No string of JSON holds a line break. So line breaks in an innermost list stand between its values.
+    text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda match: "[" + re.sub(r"\n\s*", " ", match[1]) + "]", text)
     # A reader of JSON turns escapes back into characters.
     text = text.replace("##[", "##\\u005b")  # which GitHub obeys wherever it stands in a log
-    return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _OBEYED.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -110,9 +110,13 @@ def _steps(location: Sequence[str | int]) -> list[str]:
     """Write the path to a value in the file: keys in quotes, and entries of lists by number."""
     # The file does not have these steps of pydantic: the parts of a result, and kinds of events.
     unseen = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
-    seen = [step for step in location if step not in unseen]
-    words = [f'"{step}"' if isinstance(step, str) else f"entry {step + 1}" for step in seen]
-    return [f"audit {int(seen[1]) + 1}", *words[2:]] if len(seen) > 1 and seen[0] == "audits" else words
+    visible_steps = [step for step in location if step not in unseen]
+    words = [f'"{step}"' if isinstance(step, str) else f"entry {step + 1}" for step in visible_steps]
+    return (
+        [f"audit {int(visible_steps[1]) + 1}", *words[2:]]
+        if len(visible_steps) > 1 and visible_steps[0] == "audits"
+        else words
+    )
 
 
 def _place(steps: Sequence[str]) -> str:
@@ -150,8 +154,8 @@ def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str
             else:
                 yield from not_as_reported(reported[key], remade[key], inner)
     elif isinstance(reported, list) and isinstance(remade, list) and len(reported) == len(remade):
-        for number, (one, again) in enumerate(zip(reported, remade, strict=True), start=1):
-            yield from not_as_reported(one, again, f"{place}[{number}]")
+        for number, (before, again) in enumerate(zip(reported, remade, strict=True), start=1):
+            yield from not_as_reported(before, again, f"{place}[{number}]")
     elif type(reported) is not type(remade) or reported != remade:
         yield f"{place}: reported {_short(reported)}, made again {_short(remade)}"
 

@@ -256,8 +256,8 @@ class _Of(Generic[T]):
         self._name = name
 
     def __get__(self, result: object, owner: type) -> T:
-        found: Any = self if result is None else getattr(getattr(result, self._part), self._name)
-        return found  # type: ignore[no-any-return]
+        value: Any = self if result is None else getattr(getattr(result, self._part), self._name)
+        return value  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,8 +321,8 @@ class AuditResult:
         A pass whose claim is proved for the whole domain is not weak.
         """
         missed = self.planted is not None and self.planted.too_few
-        told = any(warning.startswith("weak: ") for warning in self.warnings)
-        weak = told or missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
+        warned = any(warning.startswith("weak: ") for warning in self.warnings)
+        weak = warned or missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
         proved = self.proof is not None and self.proof.proved
         return weak and not proved and self.verdict is Verdict.NO_VIOLATION_FOUND
 

@@ -18,9 +18,9 @@ from auditor.results.result import AuditResult
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
 SIDES = ("before", "after")
-# Libraries draw an output in up to 30 milliseconds, so that the default of a million takes longer than two minutes a side.
+# Some libraries take 30 milliseconds for an output, so the default of a million outputs would exceed two minutes a side.
 SAMPLES = 100_000
-# What a bug or one of its sides may set. Some are slower still, and some show in the bits of floating-point numbers only.
+# What a bug or one of its sides may set: some libraries are slower still, and some bugs show only in the bits of floats.
 OF_AUDIT = ("parameters", "claim", "neighbours", "samples", "events", "execution")
 HEAD = """# Published bugs: what is proved of each
 
@@ -39,8 +39,8 @@ Line = dict[str, Any]
 
 def bugs() -> list[dict[str, Any]]:
     """Return the entries of corpus.yaml."""
-    found: list[dict[str, Any]] = read_yaml((HERE / "corpus.yaml").read_text(encoding="utf-8"), "corpus.yaml").data
-    return found
+    entries: list[dict[str, Any]] = read_yaml((HERE / "corpus.yaml").read_text(encoding="utf-8"), "corpus.yaml").data
+    return entries
 
 
 def configuration_of(bug: dict[str, Any], side: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def configuration_of(bug: dict[str, Any], side: str) -> dict[str, Any]:
 
 
 def audited(bug: dict[str, Any], side: str, folder: Path) -> Line:
-    """Audit one side; return its line of the table."""
+    """Audit one side of a bug, and return its line of the table."""
     file = folder / "side.yaml"
     file.write_text(yaml.safe_dump(configuration_of(bug, side)), encoding="utf-8")
     configuration = load_configuration(file)
@@ -67,13 +67,13 @@ def audited(bug: dict[str, Any], side: str, folder: Path) -> Line:
 
 
 def _found(result: AuditResult) -> Line:
-    found, bound = result.smallest or result, result.bound
+    shown, bound = result.smallest or result, result.bound
     return {
         "claimed": str(result.claim),
         "proved": "–" if bound is None else f"{bound.quantity} ≥ {bound.value:.3g}",
         "verdict": str(result.verdict).replace("_", " "),
-        "pair": pair_words(found.pair),
-        "event": "–" if found.event is None else found.event.description,
+        "pair": pair_words(shown.pair),
+        "event": "–" if shown.event is None else shown.event.description,
         "outputs": f"{sum(result.outputs.to_dict().values()):,}",
     }
 
@@ -86,7 +86,7 @@ def table(lines: list[Line]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Audit the bugs, and write what was found to results.json and RESULTS.md after each side."""
+    """Audit the bugs, and write the results to results.json and RESULTS.md after each side."""
     kept, folder = HERE / "results.json", PROJECT / "build" / "corpus"
     folder.mkdir(parents=True, exist_ok=True)
     for bug in bugs():

@@ -20,7 +20,7 @@ sys.modules["crlibm"].log_rn = None
 
 
 def _model(module: str, name: str) -> Any:
-    """Return a class, without the imports of the packages that it is in."""
+    """Return a class without importing the packages that contain it."""
     origin = find_spec("diffprivlib").origin
     for package, folder in (
         ("diffprivlib", Path(origin).parent),
@@ -32,7 +32,7 @@ def _model(module: str, name: str) -> Any:
 
 
 def linear_regression(epsilon: float) -> Made:
-    """Return what a model keeps: its coefficient, and the noisy sums of y², xy and x² that the coefficient is made of."""
+    """Return the attributes of a fitted model: its coefficient, and the noisy sums of y², xy and x² from which it is computed."""
     model = _model("linear_regression", "LinearRegression")
 
     def released(dataset: list[list[float]]) -> list[float]:
@@ -44,7 +44,7 @@ def linear_regression(epsilon: float) -> Made:
 
 
 def class_counts(epsilon: float) -> Made:
-    """Return how many rows of each class a naive Bayes model has seen. Public rows hold both classes."""
+    """Return the number of rows of each class in a fitted naive Bayes model. Public rows contain both classes."""
     model = _model("naive_bayes", "GaussianNB")
 
     def released(dataset: list[list[float]]) -> list[float]:
@@ -59,7 +59,7 @@ def class_counts(epsilon: float) -> Made:
 
 
 def forest(epsilon: float) -> Made:
-    """Return the classes of a forest of one tree, and what it predicts."""
+    """Return the classes of a forest with one tree, and its prediction."""
     model = _model("forest", "RandomForestClassifier")
 
     def released(dataset: list[list[float]]) -> list[list[float]]:

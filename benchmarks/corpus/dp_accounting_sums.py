@@ -1,4 +1,4 @@
-"""A clipped sum with Gaussian noise; the claim is that of an accountant of dp-accounting if one record is replaced by another."""
+"""A clipped sum with Gaussian noise; the claim is that of an accountant of dp-accounting under substitution."""
 
 import sys
 from pathlib import Path

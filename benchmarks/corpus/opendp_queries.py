@@ -41,13 +41,13 @@ def narrow_sum(size: int, sound: bool) -> Made:
 
 
 def codes_sum(size: int, sound: bool) -> Made:
-    """Return how many values are large, by the codes of two bins."""
+    """Return the number of large values, as the sum of the codes of two bins."""
     codes = (VALUE > 1.0).cast(pl.Int32) if sound else VALUE.cut([1.0]).to_physical()
     return _sum(size, codes.dp.sum((0, 1), scale=1.0))
 
 
 def merged_groups(groups: int, scale: float, sound: bool) -> Made:
-    """Return the count of a group that all groups are merged into, after or before rows are cut to one a person and group."""
+    """Merge all groups into one and return its count; rows are limited to one per person and group before or after merging."""
     schema, merged = {"user": pl.Int64, "g": pl.Int64}, pl.lit(0, dtype=pl.Int64)
     rows = pl.LazyFrame(schema=schema)
     rows = rows.with_columns(g=merged) if sound else rows
@@ -65,7 +65,7 @@ def merged_groups(groups: int, scale: float, sound: bool) -> Made:
 
 
 def _count(schema: dict[str, Any], size: int, values: pl.Expr, sound: bool) -> Made:
-    """Return the count of values that are not null, where one row is another (two rows apart).
+    """Return the count of non-null values under substitution, a distance of two rows.
 
     Where the number of rows is public and no value can be null, the library adds no noise. Sound: that number is private.
     """
@@ -81,13 +81,13 @@ def _sum(size: int, noisy: pl.Expr) -> Made:
 
 def _domain(schema: dict[str, Any], margin: Any, nullable: bool = False, **atom: Any) -> Any:
     atoms = {name: dp.atom_domain(**ATOMS[kind], **atom) for name, kind in schema.items()}
-    columns = {name: dp.option_domain(one) if nullable else one for name, one in atoms.items()}
-    domain = dp.lazyframe_domain([dp.series_domain(name, one) for name, one in columns.items()])
+    columns = {name: dp.option_domain(column) if nullable else column for name, column in atoms.items()}
+    domain = dp.lazyframe_domain([dp.series_domain(name, column) for name, column in columns.items()])
     return domain if margin is None else dp.with_margin(domain, margin)
 
 
 def _released(domain: Any, schema: dict[str, Any], query: pl.LazyFrame, changed: int) -> Made:
-    """Return the claim where ``changed`` rows are added or removed, and the measurement."""
+    """Return the claim for ``changed`` rows added or removed, and the measurement."""
     measurement = dp.m.make_private_lazyframe(domain, DISTANCE, dp.max_divergence(), query, global_scale=1.0)
     epsilon = measurement.map([dp.polars.Bound(per_group=changed)])
     return {"epsilon": epsilon}, lambda rows: measurement(_frame(rows, schema)).collect().item()

@@ -31,7 +31,7 @@ def randomized_response_bool(probability: float, epsilon: float) -> Made:
 
 
 def resized_sum(size: int, lower: int, upper: int, epsilon: float) -> Made:
-    """Return the sum of records that are resized first, for data sets two records apart."""
+    """Return the sum of resized records, for data sets at distance two."""
     bounds = lower, upper
     measurement = (
         trans.make_clamp(bounds)
@@ -43,7 +43,7 @@ def resized_sum(size: int, lower: int, upper: int, epsilon: float) -> Made:
 
 
 def sized_sum(size: int, lower: int, upper: int, epsilon: float) -> Made:
-    """Return the sum of a known number of records, one of which is substituted, which counts as two records apart."""
+    """Return the sum of a known number of records under substitution, a distance of two."""
     measurement = trans.make_sized_bounded_sum(size, (lower, upper)) >> meas.make_base_geometric(1.0)
     return _pure(measurement, 2, epsilon), measurement
 
@@ -69,7 +69,7 @@ def lipschitz_product(constant: float, lower: float, upper: float) -> Made:
 
 
 def stability_histogram(size: int, scale: float, threshold: float, epsilon: float, delta: float) -> Made:
-    """Return counts of records by their text, without those below the threshold; one record is substituted."""
+    """Return the counts of records by text that reach a threshold, under substitution."""
     if hasattr(meas, "make_base_stability"):
         counts = trans.make_count_by(size, MO="L1Distance<f64>", TIA="String")
         measurement = counts >> meas.make_base_stability(size, scale, threshold, MI="L1Distance<f64>", TIK="String")

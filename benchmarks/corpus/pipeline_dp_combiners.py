@@ -13,7 +13,7 @@ from protocol import Made, serve
 
 
 def vector_sum(places: int, norm: str, most: float, epsilon: float) -> Made:
-    """Return the noisy sum of vectors, each of which is to be clipped to a norm."""
+    """Return the noisy sum of vectors, each of which should be clipped to a norm."""
     accountant = pipeline_dp.NaiveBudgetAccountant(total_epsilon=epsilon, total_delta=1e-6)
     budget = accountant.request_budget(MechanismType.LAPLACE)
     accountant.compute_budgets()

@@ -186,10 +186,9 @@ class GuidedRun(TracedRun):
     def number(self, value: Any) -> Any:
         if isinstance(value, Term):
             return self.value(value.form)
-        return value.function(self._outcomes(value)) if isinstance(value, Lazy) else value
-
-    def _outcomes(self, value: Lazy) -> dict[str, Any]:
-        return {name: self._of_source(name) for name in value.sources}
+        if isinstance(value, Lazy):
+            return value.function({name: self._of_source(name) for name in value.sources})
+        return value
 
     def _of_source(self, name: str) -> Any:
         drawn = self._numbers[name]

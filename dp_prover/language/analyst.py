@@ -7,8 +7,8 @@ analyst chooses s with probability p > 0, whatever the data, so (s, B) has proba
 The bound extends to adaptive analysts. Let A choose each question by the previous answers, and let A(s) be the transcripts along
 which A asks s. These sets partition the transcripts, and answers do not depend on later questions, so on A(s) the probabilities
 are those of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e^ε P'_A(B). Randomised analysts are mixtures of these, and
-a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ, each script could
-lose it on another event.
+a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ > 0, each
+script could spend δ on a different event.
 
 The auditor's own ``play_script`` writes the transcript, from objects that stand for sessions and forward each question to the
 evaluator.
@@ -72,7 +72,10 @@ class RandomAnalyst:
 
     def to_data(self) -> dict[str, Any]:
         """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
-        rounds = [[_written(step) for step in steps] for steps in self.rounds]
+        rounds = [
+            [{key: value for key, value in step.to_data().items() if value is not NO_QUESTION} for step in steps]
+            for steps in self.rounds
+        ]
         return {"rounds": rounds, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
@@ -85,10 +88,6 @@ class RandomAnalyst:
         return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
 
 
-def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
-
-
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     """Return the analyst of a mechanism; None if it is not a session."""
     function = mechanism.function
@@ -97,7 +96,8 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
 
 
 def with_analyst(mechanism: Mechanism, make: Callable[[SessionMechanism], RandomAnalyst]) -> Mechanism:
-    """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
+    """Combine a session mechanism with an analyst. Raises NotProvedError if the audit also observes what a session does
+    besides answering."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
@@ -247,7 +247,8 @@ class _Interview:
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``play_script`` treats exceptions as answers, so one that ends the attempt is kept for later."""
+        """Evaluate a call. ``play_script`` treats exceptions as answers, so an exception that ends the attempt is kept
+        and raised later."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -259,7 +260,7 @@ class _Interview:
             raise self._failure(error) from None
 
     def _kept(self, call: Callable[[], Any], may_raise: bool) -> Any:
-        """Return a copy of an answer. The analyst holds earlier answers, and would notice a change."""
+        """Return a copy of an answer to detect later changes: the analyst holds earlier answers, and would notice a change."""
         try:
             answer = call()
         except RaisesError as error:
@@ -287,7 +288,7 @@ class _Interview:
         return self._failed
 
     def require_whole(self) -> None:
-        """Raise what ended the attempt."""
+        """Raise the exception that ended the attempt, if there is one."""
         if self._failed is not None:
             raise self._failed
 

@@ -1,15 +1,15 @@
 """Batches of outputs: what a mechanism may do with ``size``, such that a proof for one output holds for every output of a batch.
 
-The evaluator interprets a batch of one. Its size is not a number but a mark, which only shapes and ranges accept. An array whose
-first axis has that length is marked too: its rows are the outputs. The operations listed here keep rows apart, and mark their
-result: item-wise operators and functions, reductions along other axes, and slices that keep all rows. Everything else ends the
-attempt, since a marked array shows its items to no other operation (see ``values.Array``).
+The evaluator interprets a batch of one output. Its size is not a number but a mark, which only shapes and ranges accept. An
+array whose first axis has that length is marked too: its rows are the outputs. The operations listed here keep rows apart,
+and mark their result: item-wise operators and functions, reductions along other axes, and slices that keep all rows.
+Everything else ends the attempt, since a marked array shows its items to no other operation (see ``values.Array``).
 
 A loop over the rows is interpreted once, for one row. It may fill an array at the row's index, or append one item to a list. No
 other state may pass from one row to the next, neither in a name nor in an object created before. The list must be created by a
 statement like ``out = []`` and not be read before the loop, so that nothing else refers to it and observes its length.
 
-A row must not affect all others: an exception, or an array of rows whose type or shape a row could change, ends the attempt.
+No row may affect the others, so an exception ends the attempt, and so does an array whose type or shape a row could change.
 """
 
 import ast
@@ -204,7 +204,7 @@ def multiplied(run: TracedRun, model: Callable[..., Any], a: Any, b: Any) -> Any
 
 
 def _one_row(shape: Any) -> tuple[int, ...]:
-    """Return the shape of one row's batch, for a shape that begins with the size."""
+    """Turn a shape that begins with the batch size into the shape of a batch of one output."""
     rest = shape[1:] if isinstance(shape, list | tuple) and shape else () if shape is SIZE else None
     if rest is None or (shape is not SIZE and shape[0] is not SIZE) or any(map(is_batched, rest)):
         raise refusal("the size of the batch is in a shape, but not as its first length")
@@ -378,7 +378,7 @@ class Call:
 
 
 def _of_size(call: Call) -> Any:
-    """Return the mark that a function of the size or of rows returns."""
+    """Return the mark that stands for the result of a function of the size or of rows."""
     value = call.only
     if call.name == "len" and isinstance(value, Array | Rows):
         return SIZE

@@ -116,7 +116,7 @@ class Evaluator(Expressions):
             if operation == "*":
                 old[:] = self.operate(operation, old, value)
                 return old
-            # Items are appended one by one, and computing one may read the list.
+            # Items are appended singly, since computing an item may read the list.
             for item in listed(value) if isinstance(value, list | tuple) else iterate(value):
                 old.append(item)
                 require_few(len(old))
@@ -139,7 +139,7 @@ class Evaluator(Expressions):
         return self._rounds(self._assigned(node, iterate(values), frame), node, frame)
 
     def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
-        """Execute a loop over the outputs of a batch, for one of them. See ``batches``."""
+        """Execute a loop over the outputs of a batch, but only for a single output. See ``batches``."""
         self._require_outside()
         batches.require_names(node.target)
         if node.orelse:

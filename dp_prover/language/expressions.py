@@ -92,7 +92,7 @@ class Expressions:
         self._file = ""
         self._depth = 0
         self.inside_batch = False  # whether a loop over the outputs of a batch is running
-        self.unread: dict[int, list[Any]] = {}  # new empty lists by id, whose only name was not read yet
+        self.unread: dict[int, list[Any]] = {}  # new empty lists by id, whose only name has not been read yet
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""

@@ -61,7 +61,7 @@ LAST_BIT = Fraction(1, 2**53)  # the relative rounding error of a float
 SMALLEST_BIT = Fraction(1, 2**1075)  # the absolute rounding error of the smallest floats
 # The rounding allowed in a noisy number, and in the data before noise is added, relative to the noise scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
-# Operations whose rounded results may leave the exact range: those that keep the sign, and all of them.
+# Operations whose rounded results may leave the exact range: first those that keep the sign, then all.
 KEEPING_SIGN = frozenset(("times", "over", "multiply", "divide"))
 ROUNDING = KEEPING_SIGN | {"add", "subtract", "power"}
 BEYOND = Fraction(1, 2**40)  # how far floats may leave a range, relative to its largest absolute value
@@ -294,7 +294,7 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
 
 
 def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
-    """Record that computing a form rounds floats of up to a size, so many times.
+    """Record that the computation of a form rounds floats up to ``size``, ``times`` times.
 
     Raises NotProvedError if that is too coarse for the form's noise, or for one person's contribution to it.
     """

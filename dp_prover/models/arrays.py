@@ -221,15 +221,14 @@ def _key(key: Any) -> Any:
     if isinstance(key, Array) and key.dtype.kind not in "bi":
         raise NotProvedError("an array is indexed by numbers that are neither integers nor Booleans")
     try:
-        return _listed_key(real(key)) if isinstance(key, list) else real(key)
+        constant = real(key)
     except NotProvedError:
         raise NotProvedError(
             "an index depends on a number from data or noise; compare with each index in turn instead"
         ) from None
-
-
-def _listed_key(key: Any) -> Any:
-    places = np.array(key)
+    if not isinstance(key, list):
+        return constant
+    places = np.array(constant)
     return places if places.size else places.astype(np.intp)
 
 

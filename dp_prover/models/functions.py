@@ -234,8 +234,8 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
 def _is_beyond(run: TracedRun, a: Any, b: Any, largest: bool, *, near: bool = True) -> bool:
     """Whether ``a`` is larger (or smaller) than ``b``, where the answer chooses one of the two.
 
-    ``near`` says that rounding may choose the other one, which is off by a rounding error only. That does not hold if the chosen
-    number is exact, since nothing accounts for the error then.
+    ``near`` says that rounding may choose the other number, which is off by a rounding error only. That does not hold if the
+    chosen number is exact: nothing then accounts for the error.
     """
     is_beyond = is_true(run, compare_scalars(run, ">" if largest else "<", a, b, chooses=near))
     chosen = a if is_beyond else b
@@ -269,7 +269,7 @@ def any_may_be_nonfinite(run: TracedRun, *values: Any) -> bool:
 
 
 def is_same(a: Kind, b: Kind) -> bool:
-    """Whether two types are the same: a dtype equals the Python type, but is another type."""
+    """Whether two types are identical: a dtype compares equal to a Python type without being it."""
     return is_numpy(a) == is_numpy(b) and a == b
 
 

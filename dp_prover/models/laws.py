@@ -103,7 +103,7 @@ def _with_sign(run: TracedRun, noise: Term, sign: Any) -> Form | None:
 
 
 def _table(sign: Any) -> Key:
-    """Return a key that identifies a sign among functions of the same draws."""
+    """Return a key that distinguishes a sign from other functions of the same draws."""
     if isinstance(sign, Lazy):
         return tuple(int(sign.function(outcomes)) for outcomes, _ in states(sign.sources, sign.cuts))
     key: Key = sign.form.key()

@@ -141,8 +141,8 @@ def listed(values: Any) -> list[Any]:
 
 def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a listed function: itself with constants, its model otherwise."""
-    known = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
-    if entry.pure and known and not any(isinstance(argument, Iterated) for argument in arguments):
+    constant = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
+    if entry.pure and constant and not any(isinstance(argument, Iterated) for argument in arguments):
         return of_constants(entry.name, entry.real, arguments, keywords)
     if entry.model is None:
         raise NotProvedError(f"{entry.name} has a number from data or noise, for which it is not modelled")

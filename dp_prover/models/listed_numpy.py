@@ -75,10 +75,6 @@ def _compare(name: str) -> Scalars:
     return lambda run, a, b: compare_scalars(run, name, a, b)
 
 
-def _unary(name: str) -> Scalars:
-    return lambda run, a: unary(run, name, a)
-
-
 def _larger(run: TracedRun, a: Any, b: Any) -> Any:
     return scalar.extreme(run, a, b, largest=True)
 
@@ -431,4 +427,4 @@ def applied_ufunc(run: TracedRun, name: str, a: Any, b: Any) -> Any:
 def applied_unary(run: TracedRun, name: str, a: Any) -> Any:
     """Apply a unary Python operator to an array."""
     function: Any = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[name]
-    return elementwise(run, _unary(name), function, a)
+    return elementwise(run, lambda run, item: unary(run, name, item), function, a)

@@ -80,7 +80,7 @@ class TracedRun:
         raise AssertionError("this run is on symbols")
 
     def coarsen(self, name: str, step: Fraction) -> None:
-        """Record that a symbol enters floats of some step, in its own units."""
+        """Record the step of floats that a symbol enters, in the symbol's own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
 
     def is_rounded(self, form: Form) -> bool:
@@ -219,7 +219,10 @@ class TracedRun:
         settled = {}
         for name in sorted(sources):
             possible = self.states(name, cuts.get(name, frozenset()))
-            labels = self._labels(name, possible)
+            if name in self.outcomes:
+                labels = [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
+            else:
+                labels = [f"{low} to {high}" for low, high in self._pieces(name, possible)]
             nodes = tuple((label, share) for label, (_, share) in zip(labels, possible, strict=True))
             place = self.fork(Drawn(name, nodes)) if len(possible) > 1 else 0
             settled[name], mass = possible[place]
@@ -231,11 +234,6 @@ class TracedRun:
             else:
                 self._intervals[name] = self._pieces(name, possible)[place]
         return settled
-
-    def _labels(self, name: str, possible: Sequence[State]) -> list[str]:
-        if name in self.outcomes:
-            return [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
-        return [f"{low} to {high}" for low, high in self._pieces(name, possible)]
 
     def _pieces(self, name: str, possible: Sequence[State]) -> list[UnitInterval]:
         """Return the intervals of a uniform source that its states stand for."""

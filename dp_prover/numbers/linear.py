@@ -28,7 +28,7 @@ def solve(
 
     ``integral`` says which variables must be integers.
     """
-    from scipy.optimize import linprog  # whose import takes as long as a short audit; finite randomness needs none
+    from scipy.optimize import linprog  # its import takes as long as a short audit, and finite randomness needs none
 
     size = len(costs)
     upper, limits = _matrix(at_least, size)

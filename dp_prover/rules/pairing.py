@@ -1,7 +1,7 @@
 """Pairs the paths of two traces: which left path maps to which right one, at what cost, and what δ pays for.
 
 Three ways are tried. (1) Paths map to paths with the same output and the same discrete outcomes. (2) The right side's draws are
-renamed, since one more record may be one more draw: noise of the same distribution is exchangeable. (3) Discrete outcomes may
+renamed, since one more record may mean one more draw: noise of the same distribution is exchangeable. (3) Discrete outcomes may
 change: path i of probability m_i moves w_ij to path j at the cost c_ij, where Σ_j w_ij ≥ m_i. Then P ≤ e^ε P' if
 Σ_i w_ij e^(c_ij) ≤ e^ε m_j for each j. (Amplification by subsampling is such a mixture.)
 
@@ -51,7 +51,7 @@ class NotMatchedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Pairs the paths of traces. ``delta`` is the probability that an assumption may lose."""
+    """Pairs the paths of traces. ``delta`` is the probability with which assumptions on noise may fail."""
 
     aligner: Aligner
     delta: Fraction
@@ -102,7 +102,7 @@ class Pairing:
         return Matched(aligned, cost_of(aligned), assumed, lost, names)
 
     def _likely(self, left: Trace, right: Trace) -> tuple[tuple[Condition, ...], Fraction]:
-        """Return assumptions on noise that only one side draws, and the probability, within δ, that they fail."""
+        """Return assumptions on noise that only one side draws, and the probability, at most δ, that they fail."""
         ours, theirs = set(_noise_of(left)), set(_noise_of(right))
         assumptions: dict[object, tuple[Condition, Fraction]] = {}
         for condition in (c for trace in (left, right) for path in trace.paths for c in path.conditions):

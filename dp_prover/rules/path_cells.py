@@ -81,12 +81,14 @@ def _same_output(path: Path) -> Key:
 
 def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell]]]]:
     """Yield each output of the left trace: its paths, and ways to partition them into cells, coarsest first."""
-    groups, others = _grouped(left), _grouped(right)
+    groups = _grouped(left)
+    others = [(output_key(right.paths[other[0]], right.names), other) for other in _grouped(right).values()]
     by_decisions = {path.taken: at for at, path in enumerate(right.paths)}
     taken: set[int] = set()
     for group in groups.values():
         ways = []
-        counterparts = [other for other in others.values() if _match(left, group, right, other)]
+        output = output_key(left.paths[group[0]], left.names)
+        counterparts = [other for key, other in others if key == output]
         if counterparts and (left is not right or len(group) > 1):
             # Two left groups must not share a right one; the checker would refuse that.
             free = [other for other in counterparts if id(other) not in taken]
@@ -133,11 +135,6 @@ def _grouped(trace: Trace) -> dict[Key, list[int]]:
     for at, path in enumerate(trace.paths):
         groups.setdefault(_same_output(path), []).append(at)
     return groups
-
-
-def _match(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int]) -> bool:
-    left_path, right_path = left.paths[group[0]], right.paths[other[0]]
-    return output_key(left_path, left.names) == output_key(right_path, right.names)
 
 
 def _rows_of(left: Sequence[Condition], right: Sequence[Condition]) -> tuple[KeptRow, ...]:

@@ -21,7 +21,7 @@ from mechanisms.exact.quadrature import (
     peaks_between,
 )
 
-# A log density is computed to 8 units in the last place of its size at best: a handful of operations.
+# A log density is accurate to 8 units in the last place of its size at best, after a handful of operations.
 ULPS = 8 * float(np.finfo(float).eps)
 
 # Integrals are refined to this share of themselves; two rules of 15 nodes agree to it without trouble.
@@ -30,19 +30,19 @@ PRECISION = 1e-11
 # A density whose integral is off by more than this was not resolved, or is no density.
 NORMALISATION = 1e-6
 
-# A δ below this is as good as none; it ends the refinement where the divergence is 0.
+# A δ below this counts as 0, which ends the refinement where the divergence is 0.
 NO_DELTA = 1e-25
 
 # Terms e^−40 below the largest do not move a double.
 NEGLIGIBLE = 40.0
 
-# Rounding of an exponent (nats) up to which a sum of exponentials is still a sum, and not its largest term.
+# Beyond this rounding of its exponents (nats), a sum of exponentials says no more than its largest term.
 COARSE = 0.1
 
-# Where rounding may move a privacy loss by more than this (nats), it is not looked at: far tails.
+# A privacy loss that rounding may move by more than this (nats), as in far tails, is ignored.
 LARGEST_NOISE = 1e-6
 
-# On a thousandth of the way to a point, the square root of the distance falls by this many nats.
+# The fall of ln √distance, in nats, when the distance to a point shrinks a thousandfold.
 LEAST_GROWTH = 0.5 * math.log(1000)
 
 
@@ -55,8 +55,8 @@ def nothing(outputs: Reals) -> Reals:
 class DensityPair:
     """A pair of densities (None for a side without one) on a mesh that only ever gets finer.
 
-    ``masses`` are what the densities must integrate to.
-    Raises InvalidInputError where they do not: break points too far from a peak, or no density.
+    ``masses`` are the integrals that the densities must have.
+    Raises InvalidInputError where they do not have them: breakpoints are too far from a peak, or the function is no density.
     """
 
     mesh: Mesh
@@ -184,11 +184,12 @@ class DensityPair:
             return np.inf, 0.0
         if self._grows_beside(scale):
             return np.inf, 0.0
-        found, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
-        return (found, doubt) if found >= value else (value, error)
+        losses, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
+        return (losses, doubt) if losses >= value else (value, error)
 
     def _grows_beside(self, scale: float) -> bool:
-        """Whether the loss grows steadily towards a breakpoint, by half a power at least on each thousandth of the distance."""
+        """Whether the loss grows steadily towards a breakpoint: by at least half a power whenever the distance shrinks
+        a thousandfold."""
         steps = scale * np.array([1e-7, 1e-10, 1e-13])
         resolved = steps[-1] > 16 * np.spacing(np.abs(self.breakpoints))
         for side in (-1.0, 1.0):
@@ -212,23 +213,23 @@ class DensityPair:
         loss, noise = self._losses(outputs)
         score = loss - 2 * noise
         score[np.isnan(score)] = -np.inf
-        # 32 candidates, 10 grids of 17 points: each grid is an eighth as wide, 8^10 is a thousand million.
+        # 32 candidates and 10 grids of 17 points: each grid is 8 times finer than the one before, and the last 8^10 ≈ 10⁹ times.
         best = np.argsort(score)[-32:]
         low, high = outputs[np.maximum(best - 1, 0)], outputs[np.minimum(best + 1, len(outputs) - 1)]
         value = float(loss[best[-1]])
         error, change = float(noise[best[-1]]), 0.0
         for _ in range(10):
             grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, 17)
-            found, doubt = self._losses(grid)
+            losses, doubt = self._losses(grid)
             with np.errstate(invalid="ignore"):
-                worth = np.where(found > -np.inf, found - 2 * doubt, -np.inf)
+                worth = np.where(losses > -np.inf, losses - 2 * doubt, -np.inf)
             at = worth.argmax(axis=1)
             rows = np.arange(len(at))
             top = int(worth[rows, at].argmax())
             change = 0.0
-            if found[top, at[top]] > value:
-                change = float(found[top, at[top]]) - value
-                value, error = float(found[top, at[top]]), float(doubt[top, at[top]])
+            if losses[top, at[top]] > value:
+                change = float(losses[top, at[top]]) - value
+                value, error = float(losses[top, at[top]]), float(doubt[top, at[top]])
             low, high = grid[rows, np.maximum(at - 1, 0)], grid[rows, np.minimum(at + 1, 16)]
         return value, error + change
 
@@ -267,13 +268,13 @@ def _limit(loss: Reals, noise: Reals) -> tuple[float, float]:
     """Return the limit of losses along a tail whose points grow by GROWTH, and its error; −inf where it is unknown.
 
     The last three points decide. Steps that do not shrink (a loss that grows like a power or a logarithm) have no
-    limit; steps that shrink geometrically (a loss like 1/y^p) are summed. A tail that has settled has its value where
-    rounding is least.
+    limit; steps that shrink geometrically (a loss like 1/y^p) are summed. The limit of a tail that has settled is its value
+    where rounding is least.
     """
-    known = np.flatnonzero(loss > -np.inf)
-    if len(known) < 3:
+    finite = np.flatnonzero(loss > -np.inf)
+    if len(finite) < 3:
         return -np.inf, 0.0
-    loss, noise = loss[known], noise[known]
+    loss, noise = loss[finite], noise[finite]
     first, second, third = loss[-3:]
     if third == np.inf:
         return np.inf, 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from auditor.errors import InvalidInputError
 from mechanisms.exact.distributions import LARGEST_PRODUCT, Reals
 
-# A log mass l is taken to be right to 4 units in the last place of |l| + 1: two operations by constructors, two here.
+# A log mass l is assumed accurate to 4 units in the last place of |l| + 1: two operations in constructors, and two here.
 ULPS = 4 * float(np.finfo(float).eps)
 
 # Outputs of a product whose privacy losses agree to this many nats are counted as one.
@@ -19,8 +19,8 @@ SAME_LOSS = 1e-12
 def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
     """Return q((p/q)^α − 1 − α(p/q − 1)) for log masses or densities ln p, ln q, and its derivative by ln(p/q).
 
-    Its sum is Σ p^α q^(1 − α) − 1 without the cancellation that leaves little of it for α near 1. No p where q is 0,
-    and no (p/q)^α that overflows.
+    Its sum is Σ p^α q^(1 − α) − 1 without the cancellation that would cost most digits for α near 1. Requires q > 0
+    wherever p > 0, and that no (p/q)^α overflows.
     """
     some, beyond = left > -np.inf, order - 1
     loss = np.where(some, left - np.where(some, right, 0.0), 0.0)
@@ -139,7 +139,7 @@ class MassPair:
         high = solve(self.missing_left + rounding, log_right - spread) + self.blur
         low = solve(-rounding, np.logaddexp(log_right + spread, log_missing)) - self.blur
         value = solve(0.0, log_right)
-        # Neither rounding of a mass that is just δ nor missing mass taken for none makes ε infinite: then it is unknown.
+        # Where a mass equals δ up to rounding, or mass is missing, an infinite ε is not certain, and the lower end stands for it.
         value = low if math.isinf(value) else value
         return value, 0.0 if low == np.inf else max(high - value, value - low)
 
@@ -161,7 +161,7 @@ class MassPair:
         return float(top + np.log(total)), np.inf if cut_off else float(error)
 
     def surplus(self, order: float) -> tuple[float, float]:
-        """Return Σ left^order right^(1 − order) − 1 where that is small, and its error; nothing may be missing."""
+        """Return Σ left^order right^(1 − order) − 1 where that is small, and its error; no mass may be missing."""
         values, slopes = surplus(self.left, self.right, order)
         finite = np.where(self.left > -np.inf, np.abs(self.left), 0.0) + np.abs(self.right)
         rounding = ULPS * ((8 + np.abs(self.right)) * values + (2 + finite) * slopes)

@@ -18,7 +18,7 @@ from auditor.errors import InvalidInputError, require_number
 Reals = NDArray[np.float64]
 LogDensity = Callable[[Reals], Reals]
 
-# Masses that are off by more than this were not meant to be a distribution; sums of a million doubles are not.
+# Masses whose sum is further from 1 were not meant to be a distribution; rounding moves the sum of a million doubles by less.
 NORMALISATION = 1e-9
 
 # A product of coordinates is written out up to this many outputs (about 0.3 GB of dictionary).
@@ -40,8 +40,8 @@ class MassFunction:
     """A distribution over outputs that can be listed.
 
     ``log_masses`` maps each output to the logarithm of its probability. ``missing`` is the total probability of
-    outputs that are not listed, where a countable list was cut off; results then carry an error that covers any
-    way in which the missing mass may lie. ``log_error`` is how far a listed log mass may be from the true one, beyond
+    outputs that are not listed, where a countable list was cut off; results then carry an error that covers every
+    placement of the missing mass. ``log_error`` is how far a listed log mass may be from the true one, beyond
     rounding.
 
     Raises InvalidInputError unless the masses and ``missing`` sum to 1.
@@ -103,9 +103,9 @@ class Density:
 
     ``log_density`` maps an array of outputs to log densities of the same shape: finite, +inf at a pole, −inf only
     where the density is truly 0. ``breakpoints`` lists where it has a kink, a jump, a pole or a peak. Between them
-    it must be smooth; peaks are found when they lie within about a millionth to a million million of the
-    breakpoints' spacing from one. ``atoms`` maps single outputs to log masses (an output such as None that stands
-    for a refusal); the density then integrates to what they leave. ``log_error`` is how far a computed log density
+    it must be smooth; peaks are found if their distance from a breakpoint is between about 10⁻⁶ and 10¹² times
+    the breakpoints' spacing. ``atoms`` maps single outputs to log masses (an output such as None that stands
+    for a refusal); the density then integrates to the mass that they leave. ``log_error`` is how far a computed log density
     or log mass may be from the true one, beyond rounding.
 
     Whether the density integrates to what it should is checked when it is integrated.
@@ -157,7 +157,7 @@ class _Mixture:
 
 
 def mixture(weights: Sequence[float], components: Sequence[Coordinate]) -> Coordinate:
-    """Return the distribution that is each component with the probability of its weight.
+    """Return the distribution that draws from each component with the probability of its weight.
 
     Raises InvalidInputError unless the weights are at least 0, one a component, and sum to 1.
 

@@ -15,7 +15,7 @@ from mechanisms.exact.continuous import DensityPair
 from mechanisms.exact.discrete import MassPair
 from mechanisms.exact.distributions import Coordinate, Density, Distribution, MassFunction, Product
 
-# Below this ln E[(left/right)^α] is computed from what exceeds 1, or else an α near 1 would leave few digits.
+# Below this, ln E[(left/right)^α] is computed from the excess over 1, since otherwise few digits would remain for α near 1.
 SMALL_MOMENT = 0.1
 
 # An ε beyond this counts as infinite: e^ε nears the end of the range of doubles.
@@ -48,9 +48,9 @@ class _Pair:
         return _Pair(self.atoms.mirrored(), self.densities.mirrored() if self.densities else None)
 
     def largest_loss(self) -> tuple[float, float]:
-        found = [self.atoms.largest_loss()] + ([self.densities.largest_loss()] if self.densities else [])
-        value = max(value for value, _ in found)
-        return value, max((error for loss, error in found if loss + error >= value), default=0.0)
+        losses = [self.atoms.largest_loss()] + ([self.densities.largest_loss()] if self.densities else [])
+        value = max(value for value, _ in losses)
+        return value, max((error for loss, error in losses if loss + error >= value), default=0.0)
 
     def hockey_stick(self, epsilon: float) -> tuple[float, float, float]:
         """Return the divergence, its error, and −d/dε of it."""
@@ -137,8 +137,8 @@ def max_divergence(left: Distribution, right: Distribution) -> Exact:
     """Return sup over events S of ln(P[left in S]/P[right in S]) in nats: one direction of ε at δ = 0.
 
     Infinite where the left side gives outputs that the right one never does. A product's is the sum over its
-    coordinates. For densities the supremum is searched for on a mesh and along the tails; it is attained at a point
-    that was looked at, so it errs downwards where the search missed something.
+    coordinates. For densities the supremum is searched on a mesh and along the tails. The result is the loss at some
+    point, so it errs downwards if the search misses a larger one.
 
     Raises InvalidInputError for sides that do not fit, or a density that does not integrate to its mass.
     """
@@ -187,10 +187,9 @@ def exact_delta(left: Distribution, right: Distribution, epsilon: float) -> Exac
 def exact_epsilon(left: Distribution, right: Distribution, delta: float = 0.0) -> Exact:
     """Return the smallest ε (nats) at which the pair is (ε, δ)-indistinguishable in both directions.
 
-    Infinite where none is: supports that differ by more than δ, or at δ = 0 a privacy loss without bound.
-    At δ = 0 it is the larger :func:`max_divergence`; at δ > 0 the root of the hockey-stick divergence, closed for
-    mass functions and by bisection and interpolation (Brent) under densities, where the error of the divergence is
-    carried over by its slope.
+    Infinite where no ε suffices: for supports that differ by more than δ, or at δ = 0 an unbounded privacy loss.
+    At δ = 0 it is the larger :func:`max_divergence`; at δ > 0 the root of the hockey-stick divergence, in closed form for
+    mass functions, and by Brent's method for densities, where the slope turns the divergence's error into one of ε.
 
     Raises InvalidInputError for a δ outside [0, 1], and as :func:`hockey_stick` does.
 
@@ -263,15 +262,15 @@ def exact_renyi(left: Distribution, right: Distribution, order: float) -> Exact:
 def exact_rho(left: Distribution, right: Distribution, orders: Sequence[float]) -> Exact:
     """Return the largest D_α/α over ``orders`` and both directions, in nats.
 
-    It shows that the pair is not ρ-zCDP for any ρ below ``value − error``. It does not show that it is for that ρ:
-    orders that are not listed may need more.
+    It shows that the pair is not ρ-zCDP for any ρ below ``value − error``. It does not show that the pair is zCDP for that ρ:
+    orders that are not listed may need a larger one.
 
     Raises InvalidInputError for no orders, and as :func:`renyi_divergence` does.
     """
     if len(orders) == 0:
         raise InvalidInputError("orders is empty; give at least one above 1")
-    found = Exact(0.0, 0.0, True)
+    largest = Exact(0.0, 0.0, True)
     for curve in (renyi_curve(left, right, orders), renyi_curve(right, left, orders)):
         for order, divergence in zip(orders, curve, strict=True):
-            found = _larger(found, Exact(divergence.value / order, divergence.error / order, divergence.proved))
-    return found
+            largest = _larger(largest, Exact(divergence.value / order, divergence.error / order, divergence.proved))
+    return largest

@@ -8,7 +8,7 @@ from mechanisms import specimens
 from mechanisms.exact.distributions import Distribution
 from mechanisms.exact.divergences import Exact, exact_epsilon, exact_renyi, exact_rho
 
-# Orders at which ρ is looked for: D_α/α at any of them is a lower bound on ρ, which the specimens reach at one.
+# The orders at which ρ is searched: D_α/α at any order is a lower bound on ρ, and for the specimens one of these orders attains it.
 ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 

@@ -97,7 +97,7 @@ class Mesh:
         return nodes_of(self.low, self.high)
 
     def arrays(self) -> tuple[Reals, Reals, Reals, Reals, Reals, Reals]:
-        """Return what there is for each panel, in the order of the fields."""
+        """Return the arrays that have a row for each panel, in the order of the fields."""
         return self.low, self.high, self.outputs, self.measure, self.left, self.right
 
     @property
@@ -186,8 +186,8 @@ def integrate(mesh: Mesh, integrand: Integrand, relative: float, absolute: float
 def peaks_between(mesh: Mesh, values: Reals) -> Reals:
     """Return how high ``values`` may rise above the nodes on either side of them, shape (panels, 15).
 
-    Each place is answered for by the gaps beside it. A peak hides in a gap towards which the values rise from both
-    sides; it is then no higher than both slopes, continued, allow. That is a bound for concave peaks.
+    Each node accounts for the gaps beside it. A peak can hide in a gap towards which the values rise from both sides; a concave
+    peak is no higher than the point where the two slopes, extended into the gap, meet.
     """
     flat = np.where(np.isfinite(values), values, np.nan).ravel()
     places = mesh.bent().ravel()

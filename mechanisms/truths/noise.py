@@ -126,7 +126,7 @@ def log_sum(terms: Reals) -> float:
 
 
 def log_rounding(factors: int, largest: float) -> float:
-    """Return what rounding may do to the logarithm of an integral, in nats.
+    """Return a bound on the effect of rounding on the logarithm of an integral, in nats.
 
     Each of the ``factors`` has a logarithm of at most ``largest`` in size where the integrand matters, computed to 4
     units in its last place and added to the others; a pairwise sum of less than 2²⁰ positive terms adds 20 units.

@@ -26,7 +26,7 @@ def _log_densities(totals: Sequence[float], noise: Laplace | Exponential, output
     """Return, for each total, the log density at ``outputs`` of its being the largest: ln f(y − a_i) ∏ F(y − a_j)."""
     beyond = [outputs - total for total in totals]
     below = [noise.log_below(x) for x in beyond]
-    # Not the sum of all less one's own, which is −inf − (−inf) where noise is never that low.
+    # The sum of all factors minus a total's own would be −inf − (−inf) where noise is never that low.
     return np.stack(
         [
             noise.log_density(x) + np.sum([b for j, b in enumerate(below) if j != i] or [np.zeros_like(x)], axis=0)

@@ -94,12 +94,12 @@ class _Scaled:
     def log_integral(self, counts: Reals, outputs: Reals) -> Reals:
         """Return the logarithm of each row's integral, −inf where it is negligible beside that of the other sign."""
         low, high, top = self._narrow(counts, outputs)
-        # Where rounding of the exponents is as large as the logarithm of any sum of them, their largest must do.
+        # Where rounding of the exponents is as large as the logarithm of their sum, the largest exponent stands for the sum.
         coarse = top < -COARSE
         result = np.where(coarse, top, -np.inf)
-        # The rows of the other sign of t follow half-way; most are negligible beside them.
+        # The second half of the rows has the other sign of t; most are negligible beside the first.
         open_rows = np.flatnonzero(~coarse & (top > np.roll(top, len(top) // 2) - DEPTH))
-        # Far out the exponents are large numbers, and their rounding is all that more points would see.
+        # Far out the exponents are large, and more points would resolve nothing but their rounding.
         noise = 16 * EPS * np.abs(top)
         # The trapezoidal rule on [low, high], whose ends are negligible: the mean of the points times the width.
         rows = _Rows(counts, outputs, low, high, top).at(open_rows)
@@ -155,7 +155,8 @@ class _Scaled:
             first, second = self._terms(u, counts[rows], outputs[rows])
             whole = first + second
             top[rows] = np.maximum(top[rows], -whole.min(axis=1))
-            # A cell's bound: its lower end, right beside the peak 0; or A and B each at their least.
+            # A lower bound on A + B in each cell: 0 right beside the minimum and else the lower end, or the least of A
+            # plus that of B.
             ends = np.minimum(whole[:, :-1], whole[:, 1:])
             beside = np.abs(np.arange(GRID) + 0.5 - whole.argmin(axis=1)[:, None]) < 1
             apart = np.zeros_like(ends)

@@ -88,11 +88,11 @@ def measure() -> dict[str, Any]:
 
 def reported() -> list[dict[str, Any]]:
     """Return every audit of the committed reports with a known exact value on its pair."""
-    found = []
+    rows = []
     for file in sorted(REPORTS.parent.glob("*/report.json")):
         for audit in json.loads(Path(file).read_text(encoding="utf-8"))["audits"]:
             if audit.get("exact") and audit["bound"]:
-                found.append(
+                rows.append(
                     {
                         "report": file.parent.name,
                         "name": audit["name"],
@@ -103,7 +103,7 @@ def reported() -> list[dict[str, Any]]:
                         "outputs": audit["outputs"],
                     }
                 )
-    return found
+    return rows
 
 
 def _refuted(case: Case, share: float, samples: int, seed: int) -> tuple[bool, int]:

@@ -78,8 +78,8 @@ def guarantees(numbers: Any) -> Figure:
     left.set_xscale("symlog", linthresh=10)
     left.legend(loc="lower left")
     for data, colour in zip(numbers["profiles"], shades(len(numbers["profiles"])), strict=True):
-        seen = [(d, e) for d, e in zip(data["deltas"], data["epsilon"], strict=True) if e > 0]
-        right.plot(*zip(*seen, strict=True), "o-", color=colour, markersize=3, label=f"x = {data['x']:,}")
+        positive = [(d, e) for d, e in zip(data["deltas"], data["epsilon"], strict=True) if e > 0]
+        right.plot(*zip(*positive, strict=True), "o-", color=colour, markersize=3, label=f"x = {data['x']:,}")
     deltas = numbers["profiles"][0]["deltas"]
     right.plot(deltas, numbers["gaussian_profile"], "k--", label="the first stage alone")
     right.set(xscale="log", yscale="log", xlabel="δ", ylabel="ε (nats)")

@@ -106,14 +106,14 @@ def _pair(x: float, sigma: float = SIGMA) -> tuple[Density, Density]:
 
 def _shares(left: Density, right: Density, orders: Reals) -> tuple[Reals, Reals]:
     """Return D_α/(αρ) at each order, and its error."""
-    found = renyi_curve(left, right, orders.tolist())
-    return tuple(np.array([getattr(d, part) for d in found]) / orders / RHO for part in ("value", "error"))  # type: ignore[return-value]
+    curve = renyi_curve(left, right, orders.tolist())
+    return tuple(np.array([getattr(d, part) for d in curve]) / orders / RHO for part in ("value", "error"))  # type: ignore[return-value]
 
 
 def curve(x: int) -> dict[str, Any]:
     more, fewer = _pair(x)
     up, down = _shares(more, fewer, ORDERS), _shares(fewer, more, ORDERS)
-    # What is left of D_α/α − ρ/2 at the largest order, in units of ρ/(2α); the expansion says σ/r − x − 1/2.
+    # The remainder D_α/α − ρ/2 at the largest order, in units of ρ/(2α), which the expansion puts at σ/r − x − 1/2.
     rest = (2 * up[0][-1] - 1) * ORDERS[-1]
     return {
         "x": x,
@@ -133,10 +133,10 @@ def _supremum(left: Density, right: Density, cap: float) -> tuple[float, float, 
     for last in (False, False, True):
         values, doubts = _shares(left, right, orders)
         at = int(values.argmax())
-        found = (float(values[at]), float(doubts[at]), float(orders[at]))
+        largest = (float(values[at]), float(doubts[at]), float(orders[at]))
         if not last:
             orders = np.geomspace(orders[max(0, at - 1)], orders[min(len(orders) - 1, at + 1)], 9)
-    return found
+    return largest
 
 
 def best(x: int) -> dict[str, Any]:
@@ -211,8 +211,8 @@ def approximate(x: int, delta: float) -> dict[str, Any]:
 
 
 def profile(x: int) -> dict[str, Any]:
-    found: list[Exact] = [exact_epsilon(*_pair(x), delta) for delta in DELTAS]
-    return {"x": x, "deltas": DELTAS, "epsilon": [e.value for e in found], "error": [e.error for e in found]}
+    losses: list[Exact] = [exact_epsilon(*_pair(x), delta) for delta in DELTAS]
+    return {"x": x, "deltas": DELTAS, "epsilon": [e.value for e in losses], "error": [e.error for e in losses]}
 
 
 def algorithm_1_error(x: float) -> float:
@@ -245,12 +245,14 @@ def arsinh_error(x: float, sigma: float = SIGMA, r: float = R) -> float:
 def errors() -> dict[str, Any]:
     """Return mean relative errors over x, and the x from which they stay below r."""
     sizes = np.unique(np.round(np.geomspace(5, 10_000, 40)))
-    found: dict[str, Any] = {"x": sizes}
+    figures: dict[str, Any] = {"x": sizes}
     for name, error in (("algorithm_1", algorithm_1_error), ("arsinh", arsinh_error)):
-        found[name] = [error(float(x)) / x for x in sizes]
-        found[f"{name}_from"] = float(brentq(lambda x, error=error: error(x) - R * x, 10.0, 200.0))
-        found[f"{name}_limit"] = R * math.sqrt(2 / math.pi) if name == "algorithm_1" else 2 * (2 * norm.cdf(R / 2) - 1)
-    return found
+        figures[name] = [error(float(x)) / x for x in sizes]
+        figures[f"{name}_from"] = float(brentq(lambda x, error=error: error(x) - R * x, 10.0, 200.0))
+        figures[f"{name}_limit"] = (
+            R * math.sqrt(2 / math.pi) if name == "algorithm_1" else 2 * (2 * norm.cdf(R / 2) - 1)
+        )
+    return figures
 
 
 def pair_cost(x: float, rho: float = RHO) -> float:

@@ -124,7 +124,7 @@ def smooth() -> dict[str, Any]:
 def propose_test_release() -> dict[str, Any]:
     """Return how far the probability of passing the test at distance 0 exceeds δ: in closed form, exactly, and sampled."""
     sides = [np.array([]), np.array([1.0])]
-    found = []
+    rows = []
     for delta in (1e-3, 1e-4):
         parameters = {"u": 1.0, "b": 0.01, "epsilon": 1.0, "delta": delta}
         exact = exact_delta(*truth_of(ptr_as_printed, *sides, **parameters), 1.0)
@@ -134,7 +134,7 @@ def propose_test_release() -> dict[str, Any]:
         ]
         # A release near 1 reveals that the record is present.
         hits = [int(np.sum(output > 0.5)) for output in outputs]
-        found.append(
+        rows.append(
             {
                 "delta": delta,
                 "closed_form": math.sqrt(delta / 2) / 2,
@@ -145,7 +145,7 @@ def propose_test_release() -> dict[str, Any]:
             }
         )
     return {
-        "points": found,
+        "points": rows,
         "document": {"delta": 1 / ROWS**2, "factor": ROWS / (2 * math.sqrt(2)), "at_most_records": U / B - 1},
     }
 
@@ -244,10 +244,10 @@ def profile(case: Case) -> dict[str, Any]:
         beyond = [exact_delta(left, right, 3 * case.parameters["epsilon"]).value for left, right in sides]
         near = {i for at in (at_claim, beyond) for i in np.argsort(at)[-2:].tolist()}
         curves = [[exact_delta(sides[i][0], sides[i][1], float(at)) for at in entry["epsilon"]] for i in near]
-        best = [max(column, key=lambda found: found.value) for column in zip(*curves, strict=True)]
+        best = [max(column, key=lambda delta: delta.value) for column in zip(*curves, strict=True)]
         entry[kind] = {
-            "delta": [found.value for found in best],
-            "error": max(found.error for found in best),
+            "delta": [delta.value for delta in best],
+            "error": max(delta.error for delta in best),
             "at_claim": at_claim[worst],
             "pair": pair_words(Pair(*case.pairs[worst])),
             "sampled": sampled(mechanism, case, case.pairs[worst]),
@@ -273,7 +273,7 @@ def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -
     for width in np.quantile(np.abs(released - center), np.linspace(0.01, 0.999, 50)):
         events.append(partial(_between, low=center - width, high=center + width))
     rates = np.array([[event(side).mean() for side in choosing] for event in events])
-    found = []
+    bounds = []
     for epsilon in SAMPLED_AT:
         loss = math.exp(epsilon * case.parameters["epsilon"])
         excess = np.stack([rates[:, 0] - loss * rates[:, 1], rates[:, 1] - loss * rates[:, 0]])
@@ -286,8 +286,8 @@ def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -
             epsilon * case.parameters["epsilon"],
             (1 - CONFIDENCE) / len(SAMPLED_AT),
         )
-        found.append({"epsilon": epsilon * case.parameters["epsilon"], "delta": max(0.0, bound)})
-    return found
+        bounds.append({"epsilon": epsilon * case.parameters["epsilon"], "delta": max(0.0, bound)})
+    return bounds
 
 
 def _between(outputs: Reals, low: float, high: float) -> NDArray[np.bool_]:

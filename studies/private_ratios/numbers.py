@@ -39,15 +39,15 @@ Mechanism = Callable[[NDArray[np.int64], int, np.random.Generator], Reals]
 
 def add_remove() -> dict[str, Mechanism]:
     """Return the mechanisms that the document compares, all ε-DP or (ε, δ)-DP under add/remove."""
-    found: dict[str, Mechanism] = {
+    mechanisms: dict[str, Mechanism] = {
         "naive": lambda totals, size, rng: naive(totals, size, rng, epsilon=EPSILON),
         "ksw": lambda totals, size, rng: ksw(totals, size, rng, epsilon=EPSILON),
     }
     for share in SHARES:
-        found[f"local {share:g}"] = lambda totals, size, rng, share=share: local_sensitivity_corrected(  # type: ignore[misc]
+        mechanisms[f"local {share:g}"] = lambda totals, size, rng, share=share: local_sensitivity_corrected(  # type: ignore[misc]
             totals, size, rng, epsilon=EPSILON, delta=DELTA, epsilon_1_fraction=share
         )
-    return found
+    return mechanisms
 
 
 def substitution() -> dict[str, Mechanism]:
@@ -88,18 +88,18 @@ def measure() -> dict[str, Any]:
 
 def errors(a: int, b: int, at: int) -> dict[str, Any]:
     """Return mean and median absolute errors, each mean with its standard error; ``at`` is the number of the random stream."""
-    totals, found = np.array([a, b]), dict[str, Any](a=a, b=b)
+    totals, figures = np.array([a, b]), dict[str, Any](a=a, b=b)
     for relation, mechanisms in (("add_remove", add_remove()), ("substitution", substitution())):
-        found[relation] = {}
+        figures[relation] = {}
         for place, (name, mechanism) in enumerate(mechanisms.items()):
             rng = np.random.default_rng([20240720, at, place, len(relation)])
             misses = np.abs(mechanism(totals, TRIALS, rng) - a / b)
-            found[relation][name] = {
+            figures[relation][name] = {
                 "mean": misses.mean(),
                 "standard_error": misses.std() / np.sqrt(TRIALS),
                 "median": np.median(misses),
             }
-    return found
+    return figures
 
 
 def _outputs(version: str, totals: tuple[int, int]) -> Density:
@@ -107,9 +107,9 @@ def _outputs(version: str, totals: tuple[int, int]) -> Density:
 
 
 def node(a: int, b: int) -> dict[str, Any]:
-    """Return ε at the claimed δ: the larger over the two people who may be added, and that of the one whose answer is substituted.
+    """Return ε at the claimed δ under add/remove (the larger for the two people who may be added) and under substitution.
 
-    Both exactly, and as audits bound them from outputs alone.
+    Both are given exactly, and as audits bound them from outputs alone.
     """
     entry: dict[str, Any] = {"a": a, "b": b}
     # One more person with a 1 and one fewer with a 0, or vice versa.
@@ -122,7 +122,7 @@ def node(a: int, b: int) -> dict[str, Any]:
     ):
         here = _outputs(version, (a, b))
         exact = [exact_epsilon(here, _outputs(version, other), DELTA) for other in others]
-        worst = max(exact, key=lambda found: found.value)
+        worst = max(exact, key=lambda loss: loss.value)
         entry[name] = {"epsilon": worst.value, "error": worst.error, **audit(version, (a, b), others)}
     return entry
 
@@ -150,7 +150,7 @@ def known() -> list[dict[str, Any]]:
 
 
 def audit(version: str, totals: tuple[int, int], others: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` with whichever of the others shows more."""
+    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` and whichever of the other totals shows more."""
     result = auditor.audit(
         MECHANISMS[version],
         auditor.ApproximateDP(EPSILON, DELTA),

@@ -8,14 +8,14 @@ from studies.words import num, table
 
 
 def values(numbers: Any) -> dict[str, Any]:
-    known = {row["name"]: row for row in numbers["known"]}
+    exact = {row["name"]: row for row in numbers["known"]}
     plane, over_b = numbers["plane"], numbers["over_b"]
     kept = max(float(node["corrected"]["epsilon"]) for node in plane)
     panels = [(node, kind) for node in plane for kind in ("printed", "corrected", "substitution")]
     broken_anywhere = [(node, kind) for node, kind in panels if float(node[kind]["epsilon"]) > numbers["epsilon"]]
     unseen = [(node, kind) for node, kind in broken_anywhere if node[kind]["verdict"] != "violation"]
-    seen = [node[kind] for node, kind in panels if 0.5 < float(node[kind]["epsilon"]) < math.inf]
-    share = statistics.median(found["bound"] / float(found["epsilon"]) for found in seen)
+    audited = [node[kind] for node, kind in panels if 0.5 < float(node[kind]["epsilon"]) < math.inf]
+    share = statistics.median(loss["bound"] / float(loss["epsilon"]) for loss in audited)
 
     def error_of(point: Any, name: str, relation: str = "add_remove", kind: str = "mean") -> float:
         value: float = point[relation][name][kind]
@@ -57,7 +57,7 @@ def values(numbers: Any) -> dict[str, Any]:
         "kept": kept,
         "known_table": table(
             ["mechanism and relation", "exact ε", "exact ε at δ = 10⁻⁵"],
-            [[name, num(row["pure"]["value"], 4), num(row["approximate"]["value"], 4)] for name, row in known.items()],
+            [[name, num(row["pure"]["value"], 4), num(row["approximate"]["value"], 4)] for name, row in exact.items()],
         ),
         "large": next(node["substitution"] for node in plane if (node["a"], node["b"]) == (5000, 10_000)),
         "missed": " and ".join(

@@ -58,19 +58,19 @@ def failure(records: Integers, outputs: int, epsilon: float, beta: float, shifte
 
 
 def worst(epsilon: float, beta: float, outputs: int) -> dict[str, Any]:
-    """Return the failure on τ records of 1, and what it would take to fail with chance β there.
+    """Return the probability of failure on τ records of 1, and the τ at which it would be β.
 
     There ℓ* is 0 at 0 and at 1 and τ above, so that the failure is (|Y| − 2)q/(2 + (|Y| − 2)q) with q = e^(−ετ/2) ≤ β/|Y|.
     """
     tau = tau_of(outputs, epsilon, beta)
-    found = failure(np.ones(tau, np.int64), outputs, epsilon, beta, "footnote_4")
+    chance = failure(np.ones(tau, np.int64), outputs, epsilon, beta, "footnote_4")
     enough = 2 / epsilon * math.log((outputs - 2) * (1 - beta) / (2 * beta))
     return {
         "epsilon": epsilon,
         "beta": beta,
         "outputs": outputs,
         "tau": tau,
-        "failure": found,
+        "failure": chance,
         "enough": max(0, math.ceil(enough)),
     }
 
@@ -83,10 +83,10 @@ def search(beta: float) -> dict[str, Any]:
         for counts in itertools.product(range(MOST_RECORDS + 1), repeat=outputs)
         if sum(counts) <= MOST_RECORDS
     )
-    found = max((failure(data, outputs, epsilon, beta, "footnote_4"), data.tolist()) for data in sets)
+    worst_case = max((failure(data, outputs, epsilon, beta, "footnote_4"), data.tolist()) for data in sets)
     tau = tau_of(outputs, epsilon, beta)
     conjectured = worst(epsilon, beta, outputs)["failure"]
-    return {"beta": beta, "tau": tau, "failure": found[0], "records": found[1], "on_tau_ones": conjectured}
+    return {"beta": beta, "tau": tau, "failure": worst_case[0], "records": worst_case[1], "on_tau_ones": conjectured}
 
 
 def ties() -> dict[str, Any]:
@@ -94,21 +94,22 @@ def ties() -> dict[str, Any]:
     outputs, epsilon, beta = 11, 1.0, 0.1
     tau = tau_of(outputs, epsilon, beta)
     m = np.arange(0, 4 * tau + 1)
-    found: dict[str, Any] = {"tau": tau, "m": m, "beta": beta, "outputs": outputs}
+    figures: dict[str, Any] = {"tau": tau, "m": m, "beta": beta, "outputs": outputs}
     for shifted in ("absolute", "footnote_4"):
-        found[shifted] = [1 - failure(np.ones(n, np.int64), outputs, epsilon, beta, shifted) for n in m]
-    found["at_two_tau"] = [
+        figures[shifted] = [1 - failure(np.ones(n, np.int64), outputs, epsilon, beta, shifted) for n in m]
+    figures["at_two_tau"] = [
         {"epsilon": e, "beta": b, "success": 1 - failure(np.ones(2 * tau_of(11, e, b), np.int64), 11, e, b, "absolute")}
         for e, b in ((0.5, 0.1), (1.0, 0.1), (2.0, 0.001))
     ]
-    return found
+    return figures
 
 
 def sums() -> dict[str, Any]:
     """Return the ε reached into 0 … n, where ε is claimed.
 
-    For the sum between (1, …, 1) and (1, …, 1, −n), for the monotonised sum between n and n + 1 ones (the other pair is one
-    data set to it). From n = 2τ on the first is ε(n − τ)/2 − ln(n + 1) + ln Z, Z the sum of e^(−ε|y − (n − τ)|/2) over Y.
+    For the sum between (1, …, 1) and (1, …, 1, −n), for the monotonised sum between n and n + 1 ones (on the first pair it
+    is the same for both). From n = 2τ on the first is ε(n − τ)/2 − ln(n + 1) + ln Z, Z the sum of e^(−ε|y − (n − τ)|/2)
+    over Y.
     """
     sizes = (1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200)
     rows = []
@@ -120,7 +121,7 @@ def sums() -> dict[str, Any]:
                 ("monotone", shifted_inverse_monotonised_sum, 1),
             ):
                 sides = truth_of(mechanism, ones, np.append(ones, added), low=0, high=n, epsilon=epsilon, beta=0.1)
-                found = exact_epsilon(*sides)
-                reached[name] = {"epsilon": found.value, "error": found.error}
+                exact = exact_epsilon(*sides)
+                reached[name] = {"epsilon": exact.value, "error": exact.error}
             rows.append({"claimed": epsilon, "n": n, "tau": tau_of(n + 1, epsilon, 0.1), **reached})
     return {"beta": 0.1, "rows": rows}

@@ -1,7 +1,7 @@
 """Faults as they occur in practice, and a leak in every corner of an output, each next to a sound twin that passes.
 
-False alarms are rarer than a confidence of .999 allows. If the bounds had no slack, the sound runs in this file would fail by
-chance at most once in 500 times; seeds are fixed.
+Confidence is 0.999, and false alarms are rarer. Even if the bounds had no slack, some sound run of this file would fail by chance
+with probability 1/500; seeds are fixed.
 """
 
 import math
@@ -33,7 +33,7 @@ def leak(faulty: Any, sound: Any, **settings: Any) -> Fault:
 def shares(
     usual: Callable[[float], Any], other: Callable[[float], Any], low: float = 0.02, high: float = 0.2, **settings: Any
 ) -> Fault:
-    """Return a mechanism of which a share of the outputs is another one, and that share is higher on one side."""
+    """Return a mechanism in which a share of the outputs is replaced by another output; the share is higher on one side."""
 
     def made(share: float) -> Any:
         def release(side: int, size: int, rng: Rng) -> Any:
@@ -47,7 +47,7 @@ def shares(
 
 
 def a_call(fault: Fault) -> Fault:
-    """Return the same, one output a call; an exception is raised."""
+    """Return the same mechanism with one output per call, where exceptions are raised."""
 
     def made(many: Any) -> Any:
         def release(side: int, rng: Rng) -> Any:
@@ -70,7 +70,7 @@ def plus_zero(x: float) -> float:
 
 
 def keys_by(true: bool) -> Any:
-    """A histogram whose keys are in the order of its true counts, or of its noisy ones."""
+    """Return a histogram whose keys are sorted by its true counts, or by its noisy ones."""
 
     def release(side: int, rng: Rng) -> dict[str, float]:
         counts = {f"bin {i:02}": n for i, n in enumerate([3, 7, 2, 9, 4, 4 + side, 6, 1, 8, 4, 2, 7])}
@@ -82,7 +82,7 @@ def keys_by(true: bool) -> Any:
 
 
 def decimals_of(true: bool) -> Any:
-    """Three decimals below 5 and four above; of the true value, or of the noisy one."""
+    """Return three decimals below 5 and four above, depending on the true value or on the noisy one."""
 
     def release(side: int, size: int, rng: Rng) -> Any:
         answer = 4.8 + 0.5 * side
@@ -99,7 +99,7 @@ def correlated(side: int, size: int, rng: Rng) -> Any:
 
 
 def moved(shift: float, form: Callable[[float], Any]) -> Any:
-    """Return noise of scale 1, in a form that is no number. The claim of ε = 1 allows no shift by 4."""
+    """Return noise of scale 1, in a form that is not a number. The claim ε = 1 allows no shift by 4."""
     return lambda side, size, rng: [form(x) for x in rng.laplace(shift * side, 1.0, size).tolist()]
 
 
@@ -108,7 +108,7 @@ def moment(x: float) -> datetime:
 
 
 def text(usual: str, other: str) -> Fault:
-    """Return noise as texts of two formats."""
+    """Return noise as text in two formats."""
     return shares(lambda x: usual.format(100 * x), lambda x: other.format(100 * x))
 
 
@@ -158,7 +158,7 @@ def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare(share: float) -> None:
-    """Ten thousand outputs leave some hundred for each look: too few for more than one threshold on the numbers."""
+    """Ten thousand outputs leave some hundred for each look, which is enough for a single threshold on the numbers."""
 
     def some_are_none(value: float, size: int, rng: Rng) -> list[float | None]:
         noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (share if value == 1 else 0.0)

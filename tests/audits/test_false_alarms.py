@@ -44,7 +44,8 @@ def test_the_rate_of_every_case_is_measured() -> None:
 
 @pytest.mark.parametrize("name", RATES)
 def test_no_measured_rate_of_false_alarms_is_above_its_nominal_one(name: str) -> None:
-    """The results of `python -m benchmarks false_alarms`; its faulty twins are refuted, or a case would show nothing."""
+    """From the results of `python -m benchmarks false_alarms`, in which the faulty twins are refuted; otherwise a case
+    would show nothing."""
     row = RATES[name]
     assert (row["runs"], row["nominal"]) == (MEASURED[name].runs, MEASURED[name].nominal)
     assert row["twins found"] > 0.1

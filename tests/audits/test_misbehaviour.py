@@ -13,7 +13,7 @@ PURE = auditor.PureDP(1.0)
 
 
 def too_large(value: float, size: int, rng: np.random.Generator) -> Any:
-    """ε = 4, but it refuses batches of more than 500."""
+    """ε = 4, but batches of more than 500 are refused."""
     if size > 500:
         raise MemoryError("too large a batch")
     return rng.laplace(value, 0.25, size)
@@ -37,7 +37,8 @@ def rarely_a_text(value: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_one_rare_output_does_not_give_away_its_batch() -> None:
-    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when an output revealed its batch, 4 to 16 did."""
+    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when a batch revealed its rare output,
+    4 to 16 did."""
     verdicts = [
         str(
             auditor.audit(
@@ -50,7 +51,7 @@ def test_one_rare_output_does_not_give_away_its_batch() -> None:
 
 
 def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
-    """31 of 60 seeds raised, so none of 40 does with probability 1e-9; either form may come first."""
+    """With 31 of 60 seeds the audit raises an error, so with probability 1e-9 none of 40 does; either form may come first."""
     forms = r"an array of (numbers|str) .* for one batch and an array of (numbers|str)"
     with pytest.raises(MechanismError, match=forms) as raised:
         for seed in range(40):
@@ -64,7 +65,7 @@ shared = np.random.default_rng(5)
 
 
 class Drifting:
-    """ε = 1 at any time; the noise is shifted once 20,000 outputs were drawn."""
+    """ε = 1 at any time, but the noise is shifted after 20,000 outputs."""
 
     def __init__(self, after: int) -> None:
         self.drawn, self.after = 0, after
@@ -75,7 +76,7 @@ class Drifting:
 
 
 def test_a_batch_that_raises_is_no_drift() -> None:
-    """One batch of 100 raises, and none before; its outputs all abstain, which no single output did."""
+    """A batch of 100 raises, and none before did; all its outputs abstain, which no single output did."""
     calls = 0
 
     def seldom(value: float, size: int, rng: np.random.Generator) -> Any:
@@ -109,7 +110,7 @@ def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> Non
 
 
 class Session:
-    """Answers nothing, and raises the given exception; it may say how much of its budget is left."""
+    """Answers nothing and raises the given exception; it may report its remaining budget."""
 
     def __init__(self, text: Any) -> None:
         self.text = text

@@ -20,9 +20,9 @@ FAULTY = [name for name, plan in PLANS.items() if plan.expect is Verdict.VIOLATI
 
 
 def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
-    found = exact_value(plan, pair)
-    assert found is not None
-    return found.value, found.error
+    loss = exact_value(plan, pair)
+    assert loss is not None
+    return loss.value, loss.error
 
 
 def test_every_row_with_a_truth_is_here() -> None:

@@ -15,12 +15,14 @@ import array
 import base64
 import collections
 import enum
+import functools
 import io
 import json
 import string
 import sys
 import time
 import types
+import xml.etree.ElementTree
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone, tzinfo
@@ -531,7 +533,7 @@ MORE_TYPE: dict[str, Make] = {
     "complex without an imaginary part": choose(1.0, complex(1.0)),
 }
 
-# --- Held where a reader that knows a list of things does not look ---
+# --- Content where a reader that knows a list of types does not look ---
 
 
 class Holder:
@@ -642,7 +644,7 @@ def with_attribute(value: Any, side: int) -> Any:
     return value
 
 
-# --- Held where Python, or a class, says that there is nothing ---
+# --- Content that Python, or a class, says does not exist ---
 
 
 class Once:
@@ -863,7 +865,185 @@ FIRST_ERROR, SECOND_ERROR = of_module("first_errors", Exception), of_module("sec
 FIRST_TEXT, SECOND_TEXT = of_module("first_texts", str), of_module("second_texts", str)
 
 
+@dataclass
+class FieldThatLies:
+    """A dataclass that says of its field that it is 0."""
+
+    mean: float = 0.0
+
+    def __getattribute__(self, name: str) -> Any:
+        return 0.0 if name == "mean" else super().__getattribute__(name)
+
+    def __repr__(self) -> str:
+        return "FieldThatLies()"
+
+
+class Interval(Holder):
+    """A class with the name and the attributes of one of pandas, of which one is hidden."""
+
+    left = property(lambda self: 0)  # a property is read before an attribute
+    right, closed = 1, "right"
+
+
+def field_that_is_not_set(side: int, rng: Rng) -> Any:
+    made = Fit()
+    if side:
+        del made.mean  # the value of the class, which is the default, is left
+    return made
+
+
+def class_of(module: str, base: type) -> Any:
+    """Return a class that only says that it is of a module."""
+    return type("Same", (base,), {"__module__": module, "__repr__": lambda self: "Same()"})
+
+
+OF_DATETIME, OF_PANDAS = class_of("datetime", Holder), class_of("pandas.core.frame", Holder)
+OF_BUILTINS, OF_ARRAY, OF_NUMPY = class_of("builtins", float), class_of("array", list), class_of("numpy", np.float64)
+
+
+class Quietly(enum.Enum):
+    """An Enum whose text is one for all of its members."""
+
+    LOW, HIGH = 0, 1
+
+    def __repr__(self) -> str:
+        return "Quietly"
+
+    __str__ = __repr__
+
+
+class QuietlyAll(enum.Flag):
+    LOW, HIGH = 1, 2
+    __repr__ = __str__ = Quietly.__repr__  # type: ignore[assignment]
+
+
+class OfOneText(type):
+    def __repr__(cls) -> str:
+        return "class"
+
+
+class FirstClass(metaclass=OfOneText):
+    pass
+
+
+class SecondClass(metaclass=OfOneText):
+    pass
+
+
+class Partly(functools.partial):  # type: ignore[type-arg]
+    """A class of a type in C that names a module in Python."""
+
+    def __repr__(self) -> str:
+        return "Partly"
+
+
+class Node(xml.etree.ElementTree.Element):
+    def __repr__(self) -> str:
+        return "Node"
+
+
+class NoNumber(Decimal):
+    """A Decimal that says that it is no number."""
+
+    def is_finite(self) -> bool:
+        return False
+
+    def is_nan(self) -> bool:
+        return True
+
+
+class NoCauseError(SilentError):
+    """An exception that says that nothing caused it."""
+
+    __cause__ = None
+
+
+class OthersError(ExceptionGroup):  # type: ignore[type-arg]
+    """A group that says that it holds another exception."""
+
+    exceptions = property(lambda self: (ValueError("failed"),))  # type: ignore[assignment]
+
+
+def cause_that_is_denied(side: int, rng: Rng) -> Any:
+    error = NoCauseError("failed")
+    BaseException.__cause__.__set__(error, KeyError(side))  # type: ignore[attr-defined]
+    return error
+
+
+def private_attribute_of(array: Callable[[], Any]) -> Make:
+    def make(side: int, rng: Rng) -> Any:
+        made = array()
+        object.__setattr__(made, "_secret", side)
+        return made
+
+    return make
+
+
+def polars_times(kind: str, nested: str = "") -> Make:
+    """Return a kind for a column of polars in nanoseconds, which Python's times do not have."""
+
+    def make(side: int, rng: Rng) -> Any:
+        import polars as pl
+
+        dtype = {"time": pl.Time, "datetime": pl.Datetime("ns"), "duration": pl.Duration("ns")}[kind]
+        column = pl.Series("a", [1_000 + side, None][: 1 if nested else 2], dtype=dtype)
+        frame = column.to_frame()
+        return {
+            "": column,
+            "frame": frame,
+            "struct": frame.to_struct("s"),
+            "list": frame.select(pl.col("a").implode())["a"],
+        }[nested]
+
+    return make
+
+
+def arrow_times(where: str) -> Make:
+    def make(side: int, rng: Rng) -> Any:
+        import pyarrow as pa
+
+        column = pa.array([1_000 + side], pa.time64("ns"))
+        return {"array": column, "table": pa.table({"a": column}), "scalar": column[0]}[where]
+
+    return make
+
+
 DENIED: dict[str, Make] = {
+    "a field that says it is another": lambda side, rng: FieldThatLies(side),
+    "an attribute that a property hides": lambda side, rng: Interval(left=side),
+    "a field that is not set": field_that_is_not_set,
+    "attribute of a class that names datetime": lambda side, rng: OF_DATETIME(secret=side),
+    "attribute of a class that names pandas": lambda side, rng: OF_PANDAS(secret=side),
+    "attribute of a float that names builtins": lambda side, rng: with_secret(OF_BUILTINS(1), side),
+    "attribute of a list that names array": lambda side, rng: with_secret(OF_ARRAY(), side),
+    "attribute of a number that names numpy": lambda side, rng: with_secret(OF_NUMPY(1), side),
+    "attribute of a number that names numpy, in an attribute": lambda side, rng: Holder(
+        x=with_secret(OF_NUMPY(1), side)
+    ),
+    "an object in a slice": lambda side, rng: slice(Holder(x=side)),
+    "an object in a slice in an attribute": lambda side, rng: Holder(s=slice(Holder(x=side))),
+    "private attribute of a matrix": private_attribute_of(lambda: np.array([[1]]).view(np.matrix)),
+    "private attribute of a record array": private_attribute_of(lambda: np.rec.array([(1,)], dtype=[("a", "i8")])),
+    "member of an Enum of one text": choose(Quietly.LOW, Quietly.HIGH),
+    "member of a Flag of one text": choose(QuietlyAll.LOW, QuietlyAll.HIGH),
+    "member of an Enum of one text, in an attribute": lambda side, rng: Holder(x=Quietly(side)),
+    "member of an Enum of one text, as a key": lambda side, rng: {Quietly(side): 1},
+    "member of an Enum of one text, in a set": lambda side, rng: {Quietly(side)},
+    "class of one text": choose(FirstClass, SecondClass),
+    "class of one text, as a key": lambda side, rng: {(SecondClass if side else FirstClass): 1},
+    "argument of a partial function": lambda side, rng: Partly(print, side),
+    "attribute of an element of XML": lambda side, rng: Node("a", {"k": "xy"[side]}),
+    "a Decimal that says it is no number": lambda side, rng: NoNumber(side),
+    "a cause that is denied": cause_that_is_denied,
+    "exceptions that are denied": lambda side, rng: OthersError("several", [KeyError(side)]),
+    "nanoseconds of a time of polars": polars_times("time"),
+    "nanoseconds of a datetime of polars": polars_times("datetime"),
+    "nanoseconds of a duration in a frame of polars": polars_times("duration", "frame"),
+    "nanoseconds in a struct of polars": polars_times("datetime", "struct"),
+    "nanoseconds in a list of polars": polars_times("time", "list"),
+    "nanoseconds of an array of Arrow": arrow_times("array"),
+    "nanoseconds of a table of Arrow": arrow_times("table"),
+    "nanoseconds of a scalar of Arrow": arrow_times("scalar"),
     "a slot named by an iterator": lambda side, rng: Once(side),
     "a slot below a slot": hidden_slot,
     "attributes that are denied": lambda side, rng: Denying(secret=side),
@@ -969,7 +1149,33 @@ def dates_in_texts(side: int, rng: Rng) -> list[str]:
     return [str(start), str(start + timedelta(days=1 + side))]
 
 
+def equal_words(side: int, rng: Rng) -> list[Any]:
+    """Return two words, which are equal on one side, with others between them."""
+    first, *others, last = (f"w{whole(rng, 0, 100)}" for _ in range(4))
+    return [first, *others, first if side else last]
+
+
+def equal_numbers(side: int, rng: Rng) -> Any:
+    """Return ten numbers, of which two are equal on one side."""
+    numbers = rng.choice(1_000, 10, replace=False).astype(float)
+    first, second = rng.choice(10, 2, replace=False)
+    if side:
+        numbers[first] = numbers[second]
+    return numbers
+
+
+def start_and_end_around(side: int, rng: Rng) -> str:
+    start = whole(rng, 10**6, 2 * 10**6)
+    return f"from {start} by {whole(rng, 10**6, 2 * 10**6)} to {start + 1 + side}"
+
+
 SELDOM: dict[str, Make] = {
+    "equal words far apart": equal_words,
+    "two equal numbers of ten": equal_numbers,
+    "equal texts": lambda side, rng: [(text := letters(rng, 8)), text if side else letters(rng, 8)],
+    "difference of numbers apart in a text": start_and_end_around,
+    "parity of a numerator": lambda side, rng: Fraction(remainder(2, side, rng), 1_000_003),
+    "parity of a denominator": lambda side, rng: Fraction(1, 1 + remainder(2, side, rng)),
     "difference of numbers in a text": start_and_end,
     "difference of times in two texts": times_in_texts,
     "difference of dates in two texts": dates_in_texts,
@@ -977,6 +1183,16 @@ SELDOM: dict[str, Make] = {
     "bit of an integer": lambda side, rng: whole(rng, 0, 2**11) << 21 | side << 20 | whole(rng, 0, 2**20),
     "bit of a 60-bit integer": lambda side, rng: whole(rng, 0, 2**19) << 41 | side << 40 | whole(rng, 0, 2**40),
     "letter far inside a rare text": seldom(1 / 16, letter_far_inside, lambda side, rng: "none"),
+    "letter far inside a text that is rarer still": seldom(0.02, letter_far_inside, lambda side, rng: "none"),
+    "letter far inside a rare text among words": seldom(
+        0.02, letter_far_inside, lambda side, rng: f"w{whole(rng, 0, 30)}"
+    ),
+    "digest of a rare object": seldom(
+        0.04, lambda side, rng: Holder(f=returning((side, whole(rng, 0, 10**9)))), choose(None, None)
+    ),
+    "letter far inside the text of a rare exception": seldom(
+        0.02, lambda side, rng: ValueError(letter_far_inside(side, rng)), choose(1.0, 1.0)
+    ),
     "letter far inside a text of another form": seldom(
         0.05, letter_far_inside, lambda side, rng: f"{whole(rng, 0, 1_000)} rows"
     ),

@@ -24,13 +24,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from folders import PROJECT
 from rich.console import Console
 
 from auditor.auditing.consistent import read_report
 from auditor.cli import main
 from auditor.report.terminal import print_result
 
-PROJECT = Path(__file__).parents[2]
 PAGES = {
     page.relative_to(PROJECT).with_suffix("").as_posix(): page
     for page in (PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")))
@@ -284,7 +284,7 @@ def _tidy(printed: str) -> list[str]:
 def _aligned(old: list[str], new: list[str]) -> list[str]:
     """Return the new lines, with … for those that the old lines leave out, by the cheapest alignment of the two.
 
-    A line costs as much as it differs from its partner; a line without one costs 1, but for those that … stands for.
+    A line costs as much as it differs from its partner; a line without a partner costs 1, or nothing if … stands for it.
     """
 
     @functools.cache

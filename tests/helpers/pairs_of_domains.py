@@ -31,9 +31,9 @@ def with_simpler(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
     """Return the pairs of a domain, with the simpler ones that shrinking proposes for some of them."""
     pairs = pairs_of(domain, seed, walk)
     for pair in pairs[:: max(1, len(pairs) // 4)]:
-        found = list(itertools.islice(simpler(pair, domain), 25))
-        assert all(complexity(one) < complexity(pair) and one.form == pair.form for one in found)
-        pairs += found
+        proposed = list(itertools.islice(simpler(pair, domain), 25))
+        assert all(complexity(simple) < complexity(pair) and simple.form == pair.form for simple in proposed)
+        pairs += proposed
     return pairs
 
 

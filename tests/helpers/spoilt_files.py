@@ -47,17 +47,17 @@ def spoilt_data(draw: st.DrawFn, honest: Any) -> Any:
     """Draw data with up to three values replaced, removed, duplicated, or swapped for another."""
     data = copy.deepcopy(honest)
     for _ in range(draw(st.integers(1, 3))):
-        found = [*places(data)]
-        if not found:
+        spots = [*places(data)]
+        if not spots:
             break
-        inside, key = found[draw(st.integers(0, len(found) - 1))]
+        inside, key = spots[draw(st.integers(0, len(spots) - 1))]
         match draw(st.integers(0, 5)):
             case 0:
                 del inside[key]
             case 1 if isinstance(inside, list):
                 inside.insert(key, copy.deepcopy(inside[key]))
             case 2:
-                there, other = found[draw(st.integers(0, len(found) - 1))]
+                there, other = spots[draw(st.integers(0, len(spots) - 1))]
                 inside[key] = copy.deepcopy(there[other])
             case _:
                 inside[key] = copy.deepcopy(draw(JUNK))
@@ -223,5 +223,5 @@ def make_files_to_spoil(folder: Path) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"a": [0.5, 1.0], "b": ["x", None]}), folder / "scores.parquet")
     with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file:
-        [(seen,)] = file.execute("SELECT seen FROM batches WHERE name LIKE 'selection-0%' LIMIT 1")
-    (folder / "batch").write_bytes(seen)
+        [(observed,)] = file.execute("SELECT seen FROM batches WHERE name LIKE 'selection-0%' LIMIT 1")
+    (folder / "batch").write_bytes(observed)

@@ -28,7 +28,7 @@ from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 
 LABELS = np.array([True, False, False, True, True, False])
-# The forms that a program can write as JSON. The data sets of a program are JSON, too, and so are all recipes.
+# The forms that a program can write as JSON. The data sets of a program are JSON as well, and so are all recipes.
 JSON = (
     "float",
     "int",
@@ -117,7 +117,7 @@ def cells(outputs: Outputs) -> dict[str, list[Any]]:
 
 
 def seen(draw: Callable[[Pair], Sample], pair: Pair) -> Any:
-    """Return the columns of both sides in order, or the words of the refusal."""
+    """Return the columns of both sides in order, or the message of the refusal."""
     try:
         sample = draw(pair)
     except MechanismError as error:
@@ -126,13 +126,13 @@ def seen(draw: Callable[[Pair], Sample], pair: Pair) -> Any:
 
 
 def refusal(error: MechanismError) -> str:
-    """Return the words of a refusal. Only masked arrays, and objects that show nothing, are refused, and in words."""
+    """Return the message of a refusal. Only masked arrays, and objects without readable content, are refused, and by a message."""
     assert "masked array" in str(error) or "does not show what it holds" in str(error), error
     return re.sub(r"0x[0-9a-f]+", "0x…", str(error))
 
 
 def expected(pair: Pair) -> list[Any]:
-    """Return the same without any way: the outputs are made here, and made canonical.
+    """Return the columns or the refusal without any way: the outputs are made here, and made canonical.
 
     If both sides are refused, the refusal that comes first depends on the order of drawing, and both are returned.
     """
@@ -156,26 +156,30 @@ on a cluster, from a resumed run or a recording, and from a program for what JSO
 500 nested ones, through every way (`tests/processes/blackbox/test_ways.py`), and makes this page.
 
 Of an object its text, its attributes, its class and the module of its class are read, three levels deep. Of a text its
-letters up to 40 from either end, its parts, counts, the numbers in it, the steps from number to number, and the time that it
-spells (ISO 8601) are read; of a wide integer its remainders and bits; of a time its place in the minute, the hour, the day and
-the week. Where an output holds more that differs from call to call, the report names it, and the pass is weak.
+letters up to 40 from either end, its parts, counts, the numbers in it, the steps from each to the three before it, and the
+time that it spells (ISO 8601) are read; of a wide integer its remainders and bits; of a time its place in the minute, the
+hour, the day and the week. Where an output holds more that differs from call to call, the report names it, and the pass is
+weak.
 
 Not read: addresses in the text of an exception, and the lines of its traceback; whether an exception was raised or returned;
-of an array or a memoryview whether it may be written, its strides, the metadata of its dtype, and what else its memory
-holds, such as values below a mask of pandas, below a null of Arrow, or zeros that a sparse array stores; the bits of a NaN,
-also of a Decimal; how a table of Arrow is cut into chunks; whether polars knows that a column is sorted; what an open file
-or a context manager would do; whether two parts of an output are one object; the order in which a set gives its items;
-whether a UUID was made safely; how a program spaces and escapes its JSON. What an output only refers to is no part of it:
-attributes of its class, of a function or of a member of an Enum, and what a property looks up elsewhere. A subclass of a
-date is believed in its year, hour and so on. Nor is what a class leaves out of its pickle because it cannot be pickled.
+of an array or a memoryview whether it may be written, its strides, the metadata of its dtype, and what else its memory holds,
+such as values below a mask of pandas, below a null of Arrow, or zeros that a sparse array stores; the bits of a NaN, also of
+a Decimal; how a table of Arrow or a column of polars is cut into chunks; which code or run of Arrow stands for an item;
+whether polars knows that a column is sorted; which of two types of NumPy of one width a number has (`np.int64` or
+`np.longlong`); what an open file or a context manager would do; whether two parts of an output are one object; the order in
+which a set gives its items; whether a UUID was made safely; how a program spaces and escapes its JSON. What an output only
+refers to is no part of it: attributes of its class, of a function or of a member of an Enum, and what a property looks up
+elsewhere. A subclass of a date is believed in its year, hour and so on, and a class that was put into a library's module
+passes for one of it. Nor is what a class leaves out of its pickle because it cannot be pickled.
 
-Of a number in a text the size is read, and near the ends of the text its digits. Of a float the size, the exponent of its
-lowest bit and the number of its decimals are read, and no other pattern of its bits or digits. With `size`, what the array of a
-batch holds beside its items is no output: whether they are integers or floats, labels, and attributes. Outputs of one call, and
-of successive calls, are read one by one: what several outputs show only together is not seen. Of an integer with many values
-the size, bits and small remainders are read, and of many numbers together sums, orders and what a regression finds: a relation of
-another kind between them is not seen, and not named, nor is a remainder that only numbers of one size show, or the day of a
-month.
+Of a number in a text the size is read, and near the ends of the text its digits. Of a float the size and the number of its
+decimals are read, with `events: [bits]` also the exponent of its lowest bit, and no other pattern of its bits or digits, such
+as its fraction or its last decimal. With `size`, what the array of a batch holds beside its items is no output: whether they
+are integers or floats, labels, and attributes. Outputs of one call, and of successive calls, are read one by one: what
+several outputs show only together is not seen. Of an integer with many values the size, bits and small remainders are read,
+and of many parts together sums, orders, how many differ and what a regression finds: a relation of another kind between them,
+such as a product, or a word that says which sign a number has, is not seen, and not named, nor is a remainder that only
+numbers of one size show, or the day of a month.
 
 The ways are WAYS, and *program* where JSON can write the form.
 

@@ -20,7 +20,7 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
     case = Fault(small, enough, auditor.ApproximateDP(1.0, 1e-6), settings={"samples": 200_000})
     result = case.audit(case.faulty)
     assert result.verdict == "no_violation_found"
-    [warning] = [one for one in result.warnings if "the noise looks Gaussian, and is smaller" in one]
+    [warning] = [line for line in result.warnings if "the noise looks Gaussian, and is smaller" in line]
     assert "This does not prove that the claim is violated" in warning
     assert not case.audit(case.sound, planted=0).warnings
 
@@ -36,7 +36,7 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
     ],
 )
 def test_a_rare_release_is_found(domain: Domain, once_in: int, samples: int, times: int) -> None:
-    """It is found with 18 of 20 seeds; at a hundred times its rate on a pair, or three hundred from a domain, with all."""
+    """The release is found with 18 of 20 seeds; at 100 times its rate on a given pair, or 300 times from a domain, with all."""
     case = released_raw(once_in, domain, settings={"samples": samples})
     results = [case.audit(case.faulty, seed) for seed in range(20)]
     assert max(sum(result.outputs.to_dict().values()) for result in results) <= times * once_in

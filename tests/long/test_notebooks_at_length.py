@@ -18,19 +18,19 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_profile_holds_for_who_comes_and_not_for_who_is_replaced(run: Any, tmp_path: Path) -> None:
-    found = run("privacy_profile")
-    assert {k: str(r.verdict) for k, r in found["results"].items()} == {
+    printed = run("privacy_profile")
+    assert {k: str(r.verdict) for k, r in printed["results"].items()} == {
         "add_remove": "no_violation_found",
         "substitute": "violation",
     }
-    for epsilon, delta in found["results"]["substitute"].illustration.profile:
-        assert delta <= found["delta"](epsilon, mu=2)
-    assert (found["by_mu"].verdict, found["by_mu"].bound.value < 2) == ("violation", True)
+    for epsilon, delta in printed["results"]["substitute"].illustration.profile:
+        assert delta <= printed["delta"](epsilon, mu=2)
+    assert (printed["by_mu"].verdict, printed["by_mu"].bound.value < 2) == ("violation", True)
     assert (tmp_path / "profile.svg").is_file()
 
 
 def test_the_regression_check_stops_the_version_that_leaks(run: Any) -> None:
-    found = run("regression_check")
-    assert (found["released"], found["statuses"]) == (0, {"version_2": 0, "version_3": 1})
-    assert found["audit"].verdict == "violation"
-    assert len(found["worse"].to_frame()) == 1
+    printed = run("regression_check")
+    assert (printed["released"], printed["statuses"]) == (0, {"version_2": 0, "version_3": 1})
+    assert printed["audit"].verdict == "violation"
+    assert len(printed["worse"].to_frame()) == 1

@@ -1,7 +1,7 @@
-"""What an audit makes of what an adapter says.
+"""How an audit uses what an adapter states.
 
-The library here is made up: a module and the entry point of a package, as a package from outside has them. Audits are seeded:
-the false-failure rate of this file is that of its seeds, which were seen to pass.
+The library is made up: a module and an entry point, as a third-party package has them. Audits are seeded, and pass with these
+seeds.
 """
 
 import importlib
@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.adapters import adapt_object, mechanism_of
@@ -22,9 +23,7 @@ from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 
-PROJECT = Path(__file__).parents[2]
-
-# Answers a bit, rightly with probability 3/4: ε = ln 3. Its objects cannot be called.
+# Answers a bit, correctly with probability 3/4: ε = ln 3. Its objects cannot be called.
 LIBRARY = """
 from dataclasses import dataclass
 import auditor
@@ -242,7 +241,7 @@ def test_an_object_of_somebody_else_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("raise SystemExit('it was run')", encoding="utf-8")
     with pytest.raises(InvalidInputError, match=r"own\.py \(SHA-256 .*add --run-code"):
         load_configuration(file, runs_code=False)
-    with pytest.raises(InvalidInputError, match=r"own\.py \(SHA-256"):  # a recording has the claim, but no neighbours
+    with pytest.raises(InvalidInputError, match=r"own\.py \(SHA-256"):  # a recording has the claim but no neighbours
         load_configuration(file, runs_code=False, claims={"coin": {"epsilon": 1.5}})
     full = "    claim: {epsilon: 2.0}\n    neighbours: {pairs: [{left: 0, right: 1}]}\n"
     [plan] = load_configuration(written(tmp_path, "{object: own.py:right}", full), runs_code=False).plans

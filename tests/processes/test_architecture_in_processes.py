@@ -7,7 +7,7 @@ import pytest
 
 HELP = "from auditor.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
 SLOW = "scipy.optimize scipy.stats scipy.special statsmodels matplotlib pandas jinja2 rich"
-# What is run, and the beginnings of names of modules that it does not load. Each worker imports the third.
+# The command, and prefixes of modules that it does not load. Each worker imports the third.
 LATER = {
     "import auditor": "auditor. numpy",
     HELP: f"{SLOW} numpy scipy joblib loky pydantic",

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows is carried out: a claim, a method, a domain and a format registered from outside the package.
+"""Runs what CONTRIBUTING.md shows: a claim, a method, a domain and a format registered from outside the package.
 
 The audits of the page are seeded; each verdict is more than 10 standard errors from its claim.
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from pages import PROJECT, run_page, session
+from folders import PROJECT
+from pages import run_page, session
 from rich.console import Console
 
 import auditor
@@ -32,13 +33,13 @@ TEXT = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Run the page, and keep what it registers while the tests run. Afterwards everything is removed."""
-    kinds, known, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
+    """Run the page, and keep its registrations while the tests run. Afterwards everything is removed."""
+    kinds, expected, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
     here = tmp_path_factory.mktemp("contributing")
     with pytest.MonkeyPatch.context() as monkeypatch, session(here, monkeypatch):
         run_page(TEXT, here)
         yield here
-    for registry, before in ((claims.CLAIM_KINDS, kinds), (methods.METHODS, known)):
+    for registry, before in ((claims.CLAIM_KINDS, kinds), (methods.METHODS, expected)):
         registry.clear()
         registry.update(before)
     formats.FORMATS[:] = forms
@@ -54,7 +55,7 @@ def audited(folder: Path, tv: float) -> auditor.AuditResult:
 
 @pytest.fixture(scope="module")
 def result(folder: Path) -> auditor.RunResult:
-    """A leaky mechanism and a sound one under the page's claim."""
+    """The results of a leaky mechanism and of a sound one under the page's claim."""
     return recounted(auditor.RunResult("own", 0.999, [audited(folder, 0.4), audited(folder, 0.6)]))
 
 

@@ -1,4 +1,4 @@
-"""What the documents show is what happens: every block of every page is run, and the site is built of them without a warning."""
+"""The documents show what happens: every block of every page runs, and the site is built from them without a warning."""
 
 import json
 import os
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pages import LONG, PAGES, PROJECT, blocks_of, commands_of, does_what_it_shows, first_example, skipped
+from folders import PROJECT
+from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped
 from PIL import Image
 
 import auditor
@@ -52,7 +53,7 @@ def test_what_a_page_cannot_show_any_longer_is_left_to_a_person(
 
 
 def test_the_picture_of_the_readme_is_of_the_run_that_it_shows() -> None:
-    """`python docs/made.py` takes it anew, and writes into it what it is of."""
+    """`python docs/made.py` takes the picture anew, and records in it which run it shows."""
     with Image.open(PROJECT / "docs" / "report.png") as picture:
         assert picture.info["Description"] == first_example()[1]
 
@@ -151,14 +152,14 @@ MADE = runpy.run_path(str(PROJECT / "docs" / "reference_pages.py"))["pages"]()
 
 @pytest.mark.parametrize("page", MADE)
 def test_a_page_of_the_reference_is_what_is_made(page: str) -> None:
-    """`python docs/made.py` writes them anew."""
+    """`python docs/made.py` writes these pages anew."""
     assert (PROJECT / "docs" / "reference" / page).read_text(encoding="utf-8") == MADE[page]
 
 
 def test_the_reference_has_every_command_key_and_name_there_is() -> None:
-    told = MADE["command-line.md"]
+    page = MADE["command-line.md"]
     for option in ("## auditor run", "`--baseline`", "## auditor check", "`--print-completion`"):
-        assert option in told
+        assert option in page
     keys = MADE["configuration.md"]
     for key in schema.Audit.model_fields:
         assert f"\n- `{key}`" in keys

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 from auditor.auditing.plan import Plan
 from auditor.config.load import load_configuration
 from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.exact.known_continuous import gaussian_epsilon, laplace
 
-PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / "configs" / "libraries"
 ENVIRONMENTS = PROJECT / ".libraries"
 CONFIGS = sorted(FOLDER.glob("*.yaml"))
@@ -59,8 +59,8 @@ def test_each_environment_is_pinned_with_hashes(library: str) -> None:
 @pytest.mark.parametrize("library", PLANS)
 def test_the_committed_report_is_of_these_audits_and_ended_as_expected(library: str) -> None:
     report = json.loads((PROJECT / "reports" / "libraries" / library / "report.json").read_text(encoding="utf-8"))
-    found = {audit["name"]: (audit["claim"], audit["expected"]) for audit in report["audits"]}
-    assert found == {plan.name: (plan.claim.to_dict(), str(plan.expect)) for plan in PLANS[library]}
+    reported = {audit["name"]: (audit["claim"], audit["expected"]) for audit in report["audits"]}
+    assert reported == {plan.name: (plan.claim.to_dict(), str(plan.expect)) for plan in PLANS[library]}
     assert report["passed"]
 
 
@@ -75,7 +75,7 @@ def test_the_summary_names_each_version_and_counts_its_audits() -> None:
 
 
 def claimed_by_library(plan: Plan) -> dict[str, float]:
-    """Ask the program of an audit what its library claims."""
+    """Ask an audit's program for the claim of its library."""
     interpreter, program, mechanism = arguments(plan)
     command = [str(FOLDER / interpreter), program, mechanism, "--claim", json.dumps(dict(plan.source.parameters))]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
@@ -113,7 +113,7 @@ def oracle(mechanism: str, **parameters: Any) -> float:
     return float(json.loads(done.stdout)["epsilon"])
 
 
-# Its losses lie on a grid of 1e-4, rounded against the mechanism.
+# Its losses lie on a grid of 1e-4, and are rounded against the mechanism.
 GRID = 1e-4
 
 
@@ -123,7 +123,7 @@ def test_the_oracle_and_the_exact_truths_agree(scale: float, delta: float) -> No
     need("dp-accounting")
     exact = exact_epsilon(laplace(0.0, scale), laplace(1.0, scale), delta).value
     assert exact - 1e-9 <= oracle("laplace", scale=scale, times=1, delta=delta) <= exact + GRID
-    # Four releases with twice the deviation are one.
+    # Four releases with twice the standard deviation equal one release.
     exact = gaussian_epsilon(1 / scale, delta)
     stated = oracle("gaussian", scale=2 * scale, times=4, delta=delta)
     assert exact - 1e-9 <= stated <= exact + 4 * GRID

@@ -49,6 +49,6 @@ def ignores_its_rng(value: float, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_a_mechanism_that_ignores_its_rng_is_run_by_one_worker() -> None:
-    """Otherwise each worker would have a copy of its generator; see the test on a generator of its own, above."""
+    """Otherwise each worker would have a copy of its generator; see the test of a mechanism with its own generator, above."""
     result = auditor.audit(ignores_its_rng, PURE, [(0, 1)], samples=4000, seed=1, workers=2, batch=200)
     assert (result.verdict, result.reproducible) == ("no_violation_found", False)

@@ -1,4 +1,4 @@
-"""The notebooks in `examples/` run from top to bottom, and arrive at what their text says."""
+"""The notebooks in `examples/` run from top to bottom, and reach the results that their text states."""
 
 import math
 import runpy
@@ -19,11 +19,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_first_audit_refutes_the_rounded_claim_and_not_the_honest_one(run: Any) -> None:
-    found = run("first_audit")
-    assert (found["result"].verdict, found["honest"].verdict) == ("violation", "no_violation_found")
-    assert 1 < found["result"].bound.value < math.log(3)
-    assert found["quick"].verdict == "violation"
-    assert found["quick"].outputs.bound < 10_000
+    printed = run("first_audit")
+    assert (printed["result"].verdict, printed["honest"].verdict) == ("violation", "no_violation_found")
+    assert 1 < printed["result"].bound.value < math.log(3)
+    assert printed["quick"].verdict == "violation"
+    assert printed["quick"].outputs.bound < 10_000
 
 
 def test_every_notebook_is_tested() -> None:

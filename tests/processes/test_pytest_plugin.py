@@ -1,6 +1,6 @@
-"""The pytest plugin: failures that say what was found, and an error budget that no way of running tests can overspend.
+"""The pytest plugin: failures that state the finding, and an error budget that no way of running tests can overspend.
 
-Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
+Audits are seeded, and pass with these seeds.
 """
 
 import json
@@ -11,13 +11,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.pytest_plugin import pytest_configure
 
 pytest_plugins = ["pytester"]
 
-PROJECT = Path(__file__).parents[2]
 PLUGIN = "auditor.pytest_plugin"
 
 TESTS = """
@@ -45,7 +45,7 @@ def test_broken(dp_audit):
 
 @pytest.fixture(autouse=True, scope="module")
 def _imported() -> None:
-    """Load all that an audit imports: sessions in this process forget what they loaded, and NumPy cannot be loaded again."""
+    """Import all that an audit imports: sessions in this process forget their imports, and NumPy cannot be imported twice."""
     for claimed in (1.0, 0.3):
         auditor.audit(
             lambda data, size, rng: rng.laplace(data, 1.0, size), auditor.PureDP(claimed), [(0, 1)], samples=4000
@@ -54,7 +54,7 @@ def _imported() -> None:
 
 @pytest.fixture(autouse=True)
 def _this_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions of their own load the plugin of this tree, installed or not."""
+    """Let sessions started by a test load the plugin of this tree, installed or not."""
     monkeypatch.setenv("PYTHONPATH", str(PROJECT))
 
 
@@ -131,7 +131,7 @@ def test_exit_of_pytest_keeps_its_status_otherwise(pytester: pytest.Pytester, so
 
 
 def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
-    """Return what each test that passed or failed says of its audits in the session's XML report."""
+    """Return what each passed or failed test reports about its audits in the session's XML file."""
     run(pytester, source, "--junit-xml=junit.xml", *arguments)
     return told_of(pytester)
 
@@ -143,8 +143,8 @@ def told_of(pytester: pytest.Pytester) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def spent(found: dict[str, list[dict[str, object]]]) -> float:
-    return sum(float(str(audit["allowed_error"])) for told in found.values() for audit in told)
+def spent(result: dict[str, list[dict[str, object]]]) -> float:
+    return sum(float(str(audit["allowed_error"])) for told in result.values() for audit in told)
 
 
 def test_a_sound_mechanism_at_its_claim_passes_and_the_budget_is_reported(pytester: pytest.Pytester) -> None:
@@ -390,7 +390,7 @@ def test_in_a_fixture(audited):
     run(pytester, HIDING + source + BROKEN).assert_outcomes(xfailed=1, errors=1, failed=1)
 
 
-# As pytest-rerunfailures runs a test that failed.
+# As pytest-rerunfailures runs a failed test again.
 RERUNNING = """
 from _pytest.runner import runtestprotocol
 
@@ -431,8 +431,8 @@ def test_lucky(dp_audit):
 """
     result = run(pytester, source)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    # Of each half of .1 %: 1 − 1/4 after three runs.
     result.stdout.fnmatch_lines(
+        # Three runs spend 1 − 1/4 of each half of the budget of .1 %.
         ["6 audits in 2 tests, 1 not as expected; *in at most 1 of 1,000 sessions, 75 % of that spent"]
     )
 
@@ -576,8 +576,8 @@ def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pyte
 
 
 def test_tests_that_are_deselected_leave_their_share_to_the_others(pytester: pytest.Pytester) -> None:
-    found = audits(pytester, MANY, "-k", "test_many and not 3")
-    assert [a["allowed_error"] for a in found["test_many[0]"]] == pytest.approx([0.001 / 3 / 2])
+    audited = audits(pytester, MANY, "-k", "test_many and not 3")
+    assert [a["allowed_error"] for a in audited["test_many[0]"]] == pytest.approx([0.001 / 3 / 2])
 
 
 def test_a_test_that_asks_in_passing_is_refused_for_its_share_is_not_known(pytester: pytest.Pytester) -> None:

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Mechanisms that are not private at their claims, collected by a module of them."""
+"""Mechanisms that are not private at their claims, as collected from a module of deceptions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Deception:
 
 
 def deceives(found, kind, domain, claim, pair, why):
-    """Return a decorator that adds a function to those found. One without a name is called by what is wrong with it."""
+    """Return a decorator that adds a function to the collected ones. A deception without a name is named after its fault."""
 
     def add(mechanism):
         name = why if mechanism.__name__ == "<lambda>" else mechanism.__name__

@@ -1,9 +1,10 @@
 # mypy: ignore-errors
 # ruff: noqa
-"""Programs whose fault stands behind a gate that random numbers do not open: the models alone can refuse them.
+"""Programs whose fault stands behind a gate that random numbers do not open, so that only the models can refuse them.
 
-Each returns a number with enough noise, and where that is above 300 something of the data, by a construct that a careless model of
-Python takes for something else. (``unbound`` and ``glob`` are private, and use names that an evaluator may find elsewhere.)
+Each returns a number with enough noise, but reveals the data where that number is above 300, by a construct that a careless
+model of Python mistakes for another. (``unbound`` and ``glob`` are private, and use names that an evaluator may find
+elsewhere.)
 """
 
 import numpy as np

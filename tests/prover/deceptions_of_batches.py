@@ -1,7 +1,7 @@
 # mypy: ignore-errors
-"""Mechanisms that look private to whoever reads one row of a batch alone, or takes floats for real numbers.
+"""Mechanisms that look private to a reader who follows a single row of a batch, or takes floats for real numbers.
 
-In a batch, a row is what it should be where ``size`` is 1. With more rows, one of them tells of others, or all fail with one. Each
+With ``size`` 1 each returns the right row. With more rows, a row reveals others, or one failing row makes all rows fail. Each
 breaks its claim on its ``pair`` with a ``size`` above 1. In the kind ``floats`` the claim is kept over the real numbers.
 """
 
@@ -24,7 +24,7 @@ LARGE = Totals(cells=1, values=(2**39, 2**40), contribution={"l1": 1})
 REALS = Totals(cells=1, values=(2.0**29, 2.0**30), contribution={"l1": 1.0}, integer=False)
 FINE = Totals(cells=1, values=(2.0**28, 2.0**29), contribution={"l1": 1e-6}, integer=False)
 PURE = PureDP(1.0)
-TELLING = PureDP(1.1)  # a coin with a chance of 3/4 or 1/4 keeps it
+TELLING = PureDP(1.1)  # a coin with probability 3/4 or 1/4 satisfies it
 WEAK = PureDP(0.25)
 PAIR, TWO_PAIR, BITS = ([50], [51]), ([50, 0], [51, 0]), (0, 1)
 LARGE_PAIR, REALS_PAIR = ([2**39], [2**39 + 1]), ([2.0**29], [2.0**29 + 1.0])
@@ -35,7 +35,7 @@ def coin(bit, rng):
     return rng.random() < (0.75 if bit else 0.25)
 
 
-# Lists: who else holds the list that a loop fills sees how many rows there are ----------------------------------------------
+# Lists: another reference to the list that a loop fills shows the number of rows ---------------------------------------------
 
 
 def of_list(domain, claim=PURE, pair=PAIR):
@@ -309,7 +309,7 @@ def target_is_a_column(x, size, rng):
     return out
 
 
-# Exceptions: if one row raises, no row is seen ---------------------------------------------------------------------------------
+# Exceptions: if one row raises, all rows are lost-------------------------------------------------------------------------------
 
 
 def of_raising(domain=BIT, claim=TELLING, pair=BITS):
@@ -494,7 +494,7 @@ LOST = "NumPy adds the number to a large one, which hides its last digits"
 
 
 def beside(first, noise):
-    """Return numbers of which the first, a large number and the noise are added up before that number is taken off."""
+    """Return numbers whose sum adds a large number and the noise to the first before the large number is subtracted."""
     return np.array([2.0**45, -(2.0**45), first, 0.0, 0.0, 0.0, 0.0, 0.0, noise, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
@@ -511,7 +511,7 @@ of_floats(FINE, FINE_PAIR, LOST, PureDP(1e-5))(lambda x, rng: rng.laplace(np.mea
 of_floats(FINE, FINE_PAIR, LOST, PureDP(1e-5))(lambda x, rng: beside(0.0, x[0]) @ np.ones(16) + rng.laplace(0, 1))
 
 
-# What cancels leaves a rest ---------------------------------------------------------------------------------------------------
+# Cancellation leaves a residue -------------------------------------------------------------------------------------------------
 
 RESTS = Totals(cells=2, values=(0.0, 100.0), contribution={"l1": 1e-3}, integer=False)
 RESTS_PAIR = ([50.0, 1.0], [50.001, 1.0])

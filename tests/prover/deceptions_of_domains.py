@@ -1,10 +1,12 @@
 # mypy: ignore-errors
 # ruff: noqa
-"""Mechanisms that are not private, and look so to whoever takes the data, the batch or the numbers for something else.
+"""Mechanisms that are not private, but look so to a reader who mistakes the data, the batch or the numbers for something
+else.
 
-Four kinds of 25: the data set is not of the type that a reader has in mind; an output depends on the size of its batch or on its
-place in it; floats lose what noise should hide; Python's objects are shared, changed or compared. Each breaks its claim on some
-pair of its domain, where the real function runs on the data of the domain with a real generator. None may ever be proved.
+Four kinds of 25: the data set is not of the type that a reader expects; an output depends on the size of its batch or on its
+place in it; floats lose the noise that should hide the data; Python's objects are shared, changed or compared. Each breaks
+its claim on some pair of its domain, if the real function runs on the domain's data with a real generator. None may ever be
+proved.
 """
 
 import functools
@@ -18,7 +20,7 @@ from auditor import GaussianDP, OneNumber, PureDP, Records, Totals, TotalsByKey,
 
 @dataclass(frozen=True)
 class Leak:
-    """A mechanism that breaks its claim on some neighbours of a domain."""
+    """A mechanism that breaks its claim on some pair of its domain."""
 
     kind: str
     why: str

@@ -1,8 +1,8 @@
 # mypy: ignore-errors
-"""Programs that are not private at their claim and look as if they were, by what the Python language and the world can do.
+"""Programs that look private but break their claim, by means of the Python language and of the world outside the program.
 
-Each has a pair of neighbours whose outputs differ more than the claim allows when the function runs with a real NumPy
-generator; ``why`` says how. An exception is an output.
+On the pair of each, the outputs of the function with a real NumPy generator differ more than the claim allows; ``why`` says
+how. An exception is an output.
 """
 
 import enum
@@ -29,7 +29,7 @@ ANSWER = Value(values=[0, 1, 2])
 
 PURE = PureDP(1.0)
 
-# The pairs that most programs break on.
+# The pairs on which most programs break their claims.
 TO_37 = ([36, 5, 5], [37, 5, 5])
 FROM_0 = ([0, 5, 5], [1, 5, 5])
 REAL = ([36.0, 5.0, 5.0], [37.0, 5.0, 5.0])
@@ -306,7 +306,7 @@ def replaced_code(x, rng):
     return x + rng.laplace(size=3)
 
 
-# The new code says that it stands where the old one stood, so that inspect shows the lines above.
+# The new code claims to stand where the old code stood, so that inspect shows the lines above.
 replaced_code.__code__ = _raw.__code__.replace(co_firstlineno=replaced_code.__code__.co_firstlineno)
 deceives_at_37(SOURCE, "the code object is another one than the lines of the file say")(replaced_code)
 
@@ -367,7 +367,7 @@ SHADOW = "names that are not what they are called"
 
 
 def _in_globals(**names):
-    """Return a decorator that gives a function globals of its own, with other names in them."""
+    """Return a decorator that gives a function its own globals, in which some names differ."""
 
     def change(function):
         own = {**globals(), **names}
@@ -377,7 +377,7 @@ def _in_globals(**names):
 
 
 # Shadows of builtins that nothing else in this file uses.
-def max(*values):  # the shadow that is meant
+def max(*values):  # the shadow that the program uses
     return values[0]
 
 
@@ -403,7 +403,7 @@ CLASSES = "own classes"
 
 
 class Noisy:
-    """A property that draws noise, but keeps what it was given in an attribute."""
+    """A property that draws noise, but returns an attribute that was set before."""
 
     def __init__(self, value, rng):
         self._value, self._rng = value, rng

@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""Mechanisms that are not private, although they look so to whoever takes NumPy's numbers, arrays and generators for granted.
+"""Mechanisms that are not private, but look so to a reader who takes NumPy's numbers, arrays and generators for granted.
 
 Each breaks its claim on its ``pair``, where the real function runs with a real generator. None may ever be proved.
 ``why`` says what a careless reader overlooks.
 
-In the kinds of FLOATING the claim is kept over the real numbers; it is rounding, the sign of a zero or a lattice of floats that
-breaks it.
+In the kinds of FLOATING the claim holds over the real numbers, and is broken by rounding, the sign of a zero or a lattice of
+floats.
 """
 
 import functools
@@ -203,7 +203,7 @@ deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a scale of 0 is no noise")
 deceives("scale", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "a noisy count divided by a raw one")(
     lambda x, rng: x[1] + rng.laplace(0, 1) / max(1, x[0]) ** 3
 )
-# Noise that is used twice, given away or cut --------------------------------------------------------------------------
+# Noise that is used twice, released or cut off ------------------------------------------------------------------------
 
 deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one noise for all: differences are exact")(
     lambda x, rng: x + rng.laplace(0, 1)

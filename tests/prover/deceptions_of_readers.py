@@ -1,9 +1,9 @@
 # mypy: ignore-errors
 # ruff: noqa
-"""Programs that a prover took for something else: it read their source, and Python or NumPy do another thing than it read.
+"""Programs that a prover mistook for others: it read their source, and Python or NumPy do something else.
 
-Each claim is false, by what stands in the comment above its function. An output is a value or an exception with its message. "Above
-300" is an event of a small probability: what is told there is told on one data set of the pair and never on the other.
+Each claim is false, for the reason in the comment above its function. An output is a value or an exception with its message. "Above
+300" is an event of small probability, in which the output identifies the data set.
 """
 
 import dataclasses
@@ -29,17 +29,17 @@ class Deception:
     pair: tuple[Any, Any]
 
 
-# -- The language: names, defaults and attributes. The noise has scale .001 (epsilon = 1000), and is read as of scale 1.
+# -- The language: names, defaults and attributes. The noise has scale .001 (ε = 1000), but seems to have scale 1.
 
 
 class Mangled:
-    # A private name in the body of a class is another name: _Mangled__scale.
+    # A private name inside a class body is mangled: _Mangled__scale.
     @staticmethod
     def private_name_in_a_class(totals, rng):
         return totals + rng.laplace(0.0, __scale, len(totals))
 
 
-# __kwdefaults__ are for parameters that are given by keyword only: the default of this one stays .001.
+# __kwdefaults__ apply to keyword-only parameters; the default of this positional one stays .001.
 def keyword_default_of_a_positional(totals, rng, scale=0.001):
     return totals + rng.laplace(0.0, scale, len(totals))
 
@@ -65,7 +65,7 @@ class DictOfItemsThatLie(dict):
         return {"scale": 1.0}.items()
 
 
-# Python reads the dictionary of defaults itself, not the items that its class tells.
+# Python reads the dictionary of defaults itself, not the items that its class returns.
 def defaults_in_a_subclass_of_dict(totals, rng, *, scale=0.001):
     return totals + rng.laplace(0.0, scale, len(totals))
 
@@ -82,7 +82,7 @@ HIDES_ITS_DICT = HidesItsDict()
 HIDES_ITS_DICT.scale = 0.001
 
 
-# The class has an attribute called __dict__, which is not where the attributes of the object are.
+# The class has an attribute called __dict__, which does not hold the object's attributes.
 def dict_hidden_by_the_class(totals, rng):
     return totals + rng.laplace(0.0, HIDES_ITS_DICT.scale, len(totals))
 
@@ -104,7 +104,7 @@ class WithoutOtherBase(metaclass=TellsOtherBases):
 WITHOUT_OTHER_BASE = WithoutOtherBase()
 
 
-# The metaclass tells other base classes than those in which Python looks.
+# The metaclass reports other base classes than those that Python searches.
 def bases_told_by_the_metaclass(totals, rng):
     return totals + rng.laplace(0.0, WITHOUT_OTHER_BASE.scale, len(totals))
 
@@ -112,7 +112,7 @@ def bases_told_by_the_metaclass(totals, rng):
 # -- The language: which object is changed, and when. Above 300 the exact count is returned.
 
 
-# A list times True, in place, is the same list and no copy.
+# An in-place product of a list with True is the same list and no copy.
 def list_times_true_in_place(totals, y):
     out = [y]
     a = out
@@ -121,7 +121,7 @@ def list_times_true_in_place(totals, y):
     return out[0]
 
 
-# A list times an integer of NumPy, in place, is the same list and no copy.
+# An in-place product of a list with a NumPy integer is the same list and no copy.
 def list_times_numpy_integer_in_place(totals, y):
     out = [y]
     a = out
@@ -130,7 +130,7 @@ def list_times_numpy_integer_in_place(totals, y):
     return out[0]
 
 
-# max asks its key about an item before the generator makes the next one.
+# max calls its key on an item before the generator makes the next one.
 def max_of_a_generator_with_a_key(totals, y):
     looked = []
     return max(
@@ -139,7 +139,7 @@ def max_of_a_generator_with_a_key(totals, y):
     )
 
 
-# max reads the list as its key has changed it by then.
+# max reads the list as its key has changed it meanwhile.
 def max_of_a_list_changed_by_its_key(totals, y):
     items = [y, y]
 
@@ -161,7 +161,7 @@ def range_as_an_index(totals, y):
     return a[0]
 
 
-# The two rows are one list, given twice inside of a parameter.
+# The two rows are the same list, passed twice inside one parameter.
 def one_list_twice_in_a_parameter(totals, rng, rows):
     y = totals[0] + rng.laplace(0.0, 1.0)
     if y > 300:
@@ -181,7 +181,7 @@ def one_list_in_two_parameters(totals, rng, a, b):
     return y
 
 
-# A key that is taken out and put back moves to the end, and is met in the loop.
+# A key that is removed and added again moves to the end, and the loop meets it once more.
 def key_put_back_in_a_loop(totals, y):
     d = {"a": 0.0, "b": totals[0] + 0.0, "c": y}
     for k in d:
@@ -204,14 +204,14 @@ def nan_as_a_key(totals, y):
     return y if (n.item(),) in d else totals[0] + 0.0
 
 
-# The ends of a slice are found before the generator is read, which makes the list longer.
+# The ends of a slice are evaluated before the generator is read, which extends the list.
 def slice_assigned_from_a_generator(totals, y):
     items = [y]
     items[-1:] = (items.append(totals[0] + 0.0) or y for i in range(1))
     return items[1]
 
 
-# A starred list is unpacked after the keyword argument, which makes it longer.
+# A starred list is unpacked after the keyword argument is evaluated, which extends it.
 def starred_list_changed_by_a_keyword(totals, y):
     def last(*given, k):
         return given[-1]
@@ -220,7 +220,7 @@ def starred_list_changed_by_a_keyword(totals, y):
     return last(*items, k=items.append(totals[0] + 0.0))
 
 
-# The := of the lambda binds a name of the lambda, so that nonlocal writes to the z of the outermost function.
+# The := of the lambda binds a name of the lambda, so nonlocal writes to the z of the outermost function.
 def assignment_in_a_lambda_in_a_comprehension(totals, rng):
     z = totals[0] + rng.laplace(0.0, 1.0)
 
@@ -246,10 +246,10 @@ class TimesIsOther(np.float64):
 ZERO = TimesIsOther(0.0)
 
 
-# -- The language: what is raised, and its message.
+# -- The language: exceptions, and their messages.
 
 
-# sum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
+# sum raises the TypeError of the first item before it reads the second, which raises a ValueError that reveals the count.
 def sum_of_a_generator_that_raises(totals, y):
     def item(i):
         if i == 1:
@@ -259,7 +259,7 @@ def sum_of_a_generator_that_raises(totals, y):
     return sum(item(i) for i in range(2))
 
 
-# math.fsum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
+# math.fsum raises the TypeError of the first item before it reads the second, which raises a ValueError that reveals the count.
 def fsum_of_a_generator_that_raises(totals, y):
     def item(i):
         if i == 1:
@@ -269,7 +269,7 @@ def fsum_of_a_generator_that_raises(totals, y):
     return math.fsum(item(i) for i in range(2))
 
 
-# The message has the shapes.
+# The message contains the shapes.
 def message_of_shapes(totals, y):
     if totals[0] > 50:
         a = np.zeros(2)
@@ -279,7 +279,7 @@ def message_of_shapes(totals, y):
     b += a
 
 
-# The message is that of a division or of a remainder, whenever the noise is small.
+# The message is that of a division or of a remainder whenever the noise is small.
 def message_of_zero_division(totals, rng):
     n = int(rng.laplace(0.0, 1.0))
     if totals[0] > 50:
@@ -297,7 +297,7 @@ def annotation_that_raises(totals, y):
         return a
 
 
-# The annotation of the inner function is a name without a value, on one side only.
+# The annotation of the inner function is a name that has no value on one of the sides.
 def annotation_without_a_value(totals, y):
     if totals[0] > 50:
         kind = 0
@@ -314,7 +314,7 @@ class TellsItsCaller(Exception):
         super().__init__("" if data is None else str(data[0]))
 
 
-# The exception is said to be one of Python's, and its message is the exact count, from the frame that raises it.
+# The exception claims to be one of Python's, and its message is the exact count, from the frame that raises it.
 def exception_said_to_be_of_python(totals, y):
     raise TellsItsCaller()
 
@@ -322,17 +322,17 @@ def exception_said_to_be_of_python(totals, y):
 # -- Numbers: the sign of zero.
 
 
-# -0.0 comes out with probability .197 where the second count is -1, and never where it is 0.
+# -0.0 is released with probability .197 if the second count is -1, and never if it is 0.
 def sign_of_an_added_zero(x, rng):
     return np.round(x[0] + rng.laplace(0, 1)) + x[1] * 0.0
 
 
-# Minus infinity comes out with probability .197 where the second count is -1, and never where it is 0.
+# Minus infinity is released with probability .197 if the second count is -1, and never if it is 0.
 def infinity_of_an_added_zero(x, rng):
     return 1 / (np.round(x[0] + rng.laplace(0, 1)) + x[1] * 0.0)
 
 
-# -0.0 comes out where the second count is above 50 and never elsewhere, as adding 0.0 takes its sign.
+# -0.0 is released if the second count is above 50 and otherwise never, since adding 0.0 takes away its sign.
 def sign_that_one_branch_keeps(x, rng):
     r = np.round(x[0] + rng.laplace(0, 1))
     if x[1] > 50:
@@ -340,12 +340,12 @@ def sign_that_one_branch_keeps(x, rng):
     return r + 0.0
 
 
-# -0.0 comes out of rounded Gaussian noise where the second count is -1, and never where it is 0.
+# Rounded Gaussian noise gives -0.0 if the second count is -1, and never if it is 0.
 def sign_of_rounded_gaussian_noise(x, rng):
     return np.rint(x[0] + rng.normal(0, 1)) + x[1] * 0.0
 
 
-# The scale -0.0 raises a ValueError in NumPy, and 0.0 does not.
+# NumPy raises a ValueError for the scale -0.0, and not for 0.0.
 def scale_of_minus_zero(x, rng):
     y = x[0] + rng.laplace(0, 1)
     if y > 300:
@@ -353,7 +353,7 @@ def scale_of_minus_zero(x, rng):
     return y
 
 
-# -- Numbers: messages of what is raised above 20.
+# -- Numbers: messages of exceptions that are raised above 20.
 
 
 # The message is that of a division of floats or of integers, whenever the noisy count is below 1.
@@ -366,10 +366,10 @@ def message_of_dividing_by_a_noisy_count(x, rng):
     return 0
 
 
-# -- What is proved under other conditions than those of a plain call. The tests say which.
+# -- Mechanisms under other conditions than those of a plain call, which the tests describe.
 
 
-# With NumPy told to raise, count 50 raises a FloatingPointError and 51 does not.
+# If NumPy is set to raise, count 50 raises a FloatingPointError and 51 does not.
 def divides_by_zero(totals, rng):
     1.0 / (totals[0] - 50)
     return totals[0] + rng.laplace(0.0, 1.0)
@@ -382,20 +382,20 @@ def imports_math(totals, rng):
     return totals + rng.laplace(0.0, math.e, len(totals))
 
 
-# An integer of sixteen million digits.
+# An integer with sixteen million digits.
 def large_factorial(totals, rng):
     math.factorial(3 * 10**6)
     return totals + rng.laplace(0.0, 1.0, len(totals))
 
 
-# The list grows by one with each element that is read: it never ends.
+# The list grows by an element for each element that is read, so the loop never ends.
 def insert_while_reading(totals, rng):
     x = [0]
     any(map(lambda v: x.insert(0, 0), x))
     return totals + rng.laplace(0.0, 1.0, len(totals))
 
 
-# Private, and given a list that holds itself.
+# Private, and called with a list that contains itself.
 def takes_a_list(totals, rng, a):
     return totals + rng.laplace(0.0, 1.0, len(totals))
 
@@ -418,7 +418,7 @@ def _counts(low, high):
 
 
 def tells_above(limit, told, name=None):
-    """Return a mechanism that tells a noisy count, and what ``told`` makes of it where it is above a limit."""
+    """Return a mechanism that releases a noisy count, and above a limit the value of ``told`` instead."""
 
     def mechanism(x, rng):
         y = x[0] + rng.laplace(0.0, 1.0)
@@ -431,7 +431,7 @@ def tells_above(limit, told, name=None):
 
 
 def raises_above(limit, told, name=None):
-    """Return a mechanism that releases a noisy count, unless ``told`` raises because the count is above a limit."""
+    """Return a mechanism that releases a noisy count, unless ``told`` raises an exception since the count is above a limit."""
 
     def mechanism(x, rng):
         y = x[0] + rng.laplace(0.0, 1.0)
@@ -444,7 +444,7 @@ def raises_above(limit, told, name=None):
 
 
 def with_difference(made):
-    """Return a function that adds to y the difference of a number to itself, which is NaN where it is infinite."""
+    """Return a function that adds to y the difference of a number and itself, which is NaN if the number is infinite."""
 
     def told(x, y):
         z = made(x)
@@ -469,7 +469,7 @@ TO_1 = (0, 0, 0), (0, 1, 0)
 SECOND_TO_128 = (0, 127, 0), (0, 128, 0)
 SECOND_TO_16 = (0, 15, 0), (0, 16, 0)
 
-# Where the noisy count is above the limit, one side raises, or raises another message.
+# Above the limit one side raises an exception, or raises one with another message.
 RAISED = tuple(
     (limit, pair, most, (one, why))
     for limit, pair, most, why, one in (
@@ -496,11 +496,11 @@ RAISED = tuple(
         (300, SECOND_TO_51, 100, "0 is no dtype", lambda x, y: x[1] > 50 and np.full(3, x[0], dtype=0)),
     )
 )
-# Where the noisy count is above 800, one side is infinite or no number.
+# If the noisy count is above 800, one side is infinite or NaN.
 QUOTIENT_OF_32_BITS = lambda x, y: 1.0 if math.isinf(np.divide(float(x[1]) * 1e37, np.full(1, 1, np.float32)[0])) else y
 TOLD = (
     (((0, 34, 0), (0, 35, 0)), 300, (QUOTIENT_OF_32_BITS, "35e37 has 32 bits")),
-    # Rounding 2 to 308 digits is infinite inside, and rounding 1 is not.
+    # Rounding 2 to 308 digits overflows inside, and rounding 1 does not.
     (((0, 2, 0), (0, 4, 0)), 100, (with_difference(lambda x: np.round(x[1] / 2, 308)), "rounded to 308 digits")),
     *(
         (TO_1, 100, (with_difference(one), why))
@@ -567,7 +567,7 @@ READERS = (
 )
 
 
-# What lies between the numbers that are tried: overflow in the middle of a range ------------------------------------------
+# Between the numbers that are tried: overflow in the middle of a range --------------------------------------------------
 
 
 def _large(x, most, times=1.0):
@@ -575,7 +575,7 @@ def _large(x, most, times=1.0):
 
 
 def noise_beside(made, name):
-    """Return noise, added to the difference of a number to itself, which is NaN where x % 1 is near 1."""
+    """Return noise plus the difference of a number and itself, which is NaN if x % 1 is near 1."""
 
     def mechanism(x, rng):
         return with_difference(made)(x, rng.laplace(0, 1))
@@ -594,7 +594,7 @@ def variance_of_two(x):
     return np.var(np.array([g, -g]))
 
 
-# Above 709, exp is infinite, and so are the squares above 355.
+# exp overflows above 709, and its square above 355.
 OVERFLOWS = tuple(
     noise_beside(one, why)
     for why, one in (
@@ -611,7 +611,7 @@ OVERFLOWS = tuple(
 
 
 def infinity_that_is_compared(x, rng):
-    """The second number as it is, where the first overflows."""
+    """Return the second number without noise if the first overflows."""
     return rng.laplace(0, 1) if _large(x, 709.0, 10) < np.inf else x[1]
 
 
@@ -620,7 +620,7 @@ def zero_times_infinity(x, rng):
 
 
 def two_ways_to_an_integer(x, rng):
-    """int() has no end, and an int64 has one."""
+    """int() has no limit, and int64 has one."""
     g = _large(x, 43.7)
     return int(g) - np.array([g]).astype(np.int64)[0] + rng.laplace(0, 1)
 
@@ -629,7 +629,7 @@ def two_ways_to_an_integer(x, rng):
 
 
 def signs_of_the_same_coins(x, rng):
-    """Both signs are fair. With probability 1/1500 they are opposite, and the noise is gone."""
+    """Both signs are fair. With probability 1/1500 they are opposite, and the noise cancels."""
     e = rng.exponential(1.0)
     c = 2 * rng.integers(0, 2) - 1
     s = 1 - 2 * (rng.integers(0, 1500) == 0)
@@ -637,7 +637,7 @@ def signs_of_the_same_coins(x, rng):
 
 
 def noise_that_equals_what_it_is_made_of(x, rng):
-    """With probability 2⁻¹² the number as it is."""
+    """With probability 2⁻¹² the number is released without noise."""
     e = [rng.exponential(1.0) for _ in range(12)]
     c = [2 * rng.integers(0, 2) - 1 for _ in range(12)]
     if all([a * b == a for a, b in zip(e, c)]):
@@ -646,7 +646,7 @@ def noise_that_equals_what_it_is_made_of(x, rng):
 
 
 def large_integers_compared_as_floats(x, rng):
-    """NumPy compares as floats: the share of lies is half of what it seems."""
+    """NumPy compares these as floats, so the share of lies is half of what it seems."""
     if rng.integers(2**62, 2**62 + 10**6) < float(2**62 + 1024):
         return 1 - int(x[0])
     return int(x[0])
@@ -668,7 +668,7 @@ BETWEEN = tuple(
 
 
 def word_and_noise(dataset, rng):
-    """The same draws for both words, of which only the last is shown."""
+    """The same draws for both words, of which only the last is released."""
     a, b, c = rng.laplace(0, 1), rng.laplace(0, 1), rng.laplace(0, 1)
     return ("n0" if dataset == 0 else "n1", c)
 
@@ -677,17 +677,17 @@ def count_and_geometric_noise(x, rng):
     return float(x[0]) + rng.geometric(0.5) - rng.geometric(0.5)
 
 
-# Draws that decide and are shown as well ----------------------------------------------------------------------------------
+# Draws that decide and are released as well -----------------------------------------------------------------------------
 
 
 def coin_that_is_shown(v, rng):
-    """The number that decides the answer is released: with 1, a number from 1/4 to 3/4 goes with another answer than with 0."""
+    """The number that decides the answer is released: between 1/4 and 3/4 it comes with another answer for the bit 1 than for 0."""
     u = rng.random()
     return (1, u) if u < (0.75 if v == 1 else 0.25) else (0, u)
 
 
 def coin_that_jitters(v, rng):
-    """One uniform number for the answer and for its jitter."""
+    """One uniform number decides the answer and its jitter."""
     u = rng.random()
     answer = 1.0 if u < (0.75 if v == 1 else 0.25) else 0.0
     return answer + 0.5 * u
@@ -700,7 +700,7 @@ def coin_in_a_condition(v, rng):
 
 
 def sample_that_is_shown(x, rng):
-    """ε is 0.5 where the sampling is known, and not the 0.29 of a secret sample."""
+    """ε is 0.5 if the sample is known, instead of 0.29 if it is secret."""
     u = rng.random()
     out = 0.0
     for v in x:
@@ -710,7 +710,7 @@ def sample_that_is_shown(x, rng):
 
 
 def everybody_came(x, rng):
-    """The sum of three floats is larger than the exact one, and this is the value of a data set."""
+    """The sum of three floats exceeds the exact sum, which is the value of some data set."""
     return 1e6 if x[0] >= 0.1 + 0.2 + 0.3 else x[0] + rng.laplace(0.0, 1.0)
 
 

@@ -1,10 +1,10 @@
 # mypy: ignore-errors
 # ruff: noqa
-"""Programs in which floats decide what exact numbers would decide otherwise: none is proved.
+"""Programs in which floats decide otherwise than exact numbers: none is proved.
 
-Floats round 0.1 + 0.2 up, so that a sum of data passes the end of its range, and k * 0.1 * 3 and k * 3 * 0.1 are two floats for
-some integers k. So a branch is taken that exact arithmetic rules out, or two functions that jump differ, or a root is of less than
-0. In the branch are the data as they are. For integers as noise the same happens with a probability that is far from 0.
+Floats round 0.1 + 0.2 up, so that a sum of data passes the end of its range, and k * 0.1 * 3 and k * 3 * 0.1 are different floats
+for some integers k. So a branch is taken that exact arithmetic rules out, two step functions differ, or a root is taken of a
+negative number; that branch releases the data without noise. With integer noise the same happens with a probability far from 0.
 """
 
 import functools
@@ -60,7 +60,7 @@ def share(x):
 
 
 def ends(name, tell):
-    """Collect a mechanism that releases what a function of the data, of their share and of a noisy number tells."""
+    """Collect a mechanism whose release is a function of the data, of their share and of a noisy number."""
 
     def mechanism(x, rng):
         return tell(x, share(x), x[0] + rng.laplace(0, 1))
@@ -115,7 +115,7 @@ def end_of_a_logarithm(x, rng):
 
 @at_the_end
 def end_of_a_quotient(x, rng):
-    """The quotient is off by more than a rounding."""
+    """The quotient is off by more than one rounding."""
     noisy = x[0] + rng.laplace(0, 1)
     math.log(NEAR - 1 / (0.31 - share(x)))
     return noisy

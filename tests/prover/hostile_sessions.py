@@ -1,8 +1,9 @@
 # mypy: ignore-errors
 # ruff: noqa
-"""Sessions that look private and are not, for the prover; none may be proved. The comment above each says how it breaks the claim.
+"""Sessions that look private and are not, for the prover; none may be proved. The comment above each session says how it
+breaks its claim.
 
-All claim ε = 1 for everything that they answer. A data set is an array of numbers from 0 to 10, one of each person.
+All claim ε = 1 for all their answers together. A data set is an array of numbers from 0 to 10, one for each person.
 """
 
 import functools
@@ -45,7 +46,7 @@ class Base:
         return self.noisy()
 
 
-# "more" compares an answer with the same noise, which was never released, at no cost.
+# "more" compares an answer with the same unreleased noise, free of charge.
 class UnreleasedDraw(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -58,14 +59,14 @@ class UnreleasedDraw(Base):
         return len(self.dataset) + self.noise
 
 
-# What may be asked depends on the number of records.
+# The set of allowed questions depends on the number of records.
 class BudgetOfData(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
         self.ledger = Ledger(1.0 if len(dataset) < 2 else 2.0)
 
 
-# An answer is kept by the number of records: whether it costs again shows that number.
+# Answers are cached by the number of records, so that the price of a repetition reveals that number.
 class CacheOfData(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -77,7 +78,7 @@ class CacheOfData(Base):
         return self.kept[len(self.dataset)]
 
 
-# Its refusal says how many records there are, at the second question.
+# The refusal of the second question contains the number of records.
 class RefusalOfData(Base):
     def __call__(self, question):
         if self.ledger.spent + 1.0 > 1.0:
@@ -85,7 +86,7 @@ class RefusalOfData(Base):
         return super().__call__(question)
 
 
-# The exception has a constructor of its own, which tells the number of records.
+# The exception has a constructor of its own, which reveals the number of records.
 class RefusalByConstructor(Base):
     def __call__(self, question):
         if self.ledger.spent > 0:
@@ -93,7 +94,7 @@ class RefusalByConstructor(Base):
         return super().__call__(question)
 
 
-# The budget is an attribute of the class: an earlier session spends it, and this one shows so.
+# The budget is a class attribute: what an earlier session spent shows in this one.
 class StateOfClass(Base):
     spent = 0.0
 
@@ -102,7 +103,7 @@ class StateOfClass(Base):
         return self.noisy()
 
 
-# The list is one of all sessions; the first data set that is met stays in it.
+# All sessions share the list, which keeps the first data set that it meets.
 class ListOfClass(Base):
     kept = []
 
@@ -111,14 +112,14 @@ class ListOfClass(Base):
         return float(self.kept[0])
 
 
-# As above, in a default.
+# As above, in a parameter's default.
 class ListOfDefault(Base):
     def __call__(self, question, kept=[]):
         kept.append(len(self.dataset))
         return float(kept[0])
 
 
-# Each question has noise for half of ε: two of them cost 1, and a third is answered.
+# Each question has noise for half of ε: two of them spend 1, and a third is answered as well.
 class OneTooMany(Base):
     def __call__(self, question):
         if self.ledger.spent > 1.0:
@@ -127,7 +128,7 @@ class OneTooMany(Base):
         return self.noisy(0.5)
 
 
-# It is right for three questions, and answers the fourth for nothing.
+# The session is sound for three questions, and answers the fourth without charging for it.
 class AfterThree(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -140,7 +141,7 @@ class AfterThree(Base):
         return super().__call__(question)
 
 
-# "a" and then "b" resets what was spent. "b" and then "a" does not.
+# "a" and then "b" resets the spent budget; "b" and then "a" does not.
 class Order(Base):
     def __call__(self, question):
         if question == "a":
@@ -151,7 +152,7 @@ class Order(Base):
         return "reset"
 
 
-# "a" writes into the data: each value of the first record becomes a million.
+# "a" modifies the data: each value of the first record becomes a million.
 class Mutating(Base):
     def __call__(self, question):
         if question == "b":
@@ -161,7 +162,7 @@ class Mutating(Base):
         return float(np.clip(self.dataset, 0.0, 1e7).sum() / 10.0) + float(self.rng.laplace(0.0, 1.0))
 
 
-# The session writes the count into a list that it gave as an answer, and takes it out again. Whoever looks in between sees it.
+# The session writes the count into a list that it gave as an answer, and removes it later: an analyst who looks in between sees it.
 class AnswerThatGrowsForAWhile(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -189,14 +190,14 @@ class ArrayThatChanges(Base):
         return self.given
 
 
-# What it says of its budget, by a method and only after a question, is the number of records.
+# The budget that it reports, by a method and only after a question, is the number of records.
 class RemainingOfData(Base):
     def __call__(self, question):
         self.remaining = lambda: float(len(self.dataset))
         return super().__call__(question)
 
 
-# Reading the budget spends it: each reading takes noise off an answer that is kept.
+# Reading the budget spends it: each reading removes noise from a cached answer.
 class ReadingChanges(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -208,7 +209,7 @@ class ReadingChanges(Base):
         return float(len(self.dataset)) if self.read > 5 else 0.0
 
 
-# A subclass answers, and its method is not the one of its base.
+# A subclass answers, with a method that differs from its base's.
 class Overriding(Base):
     def noisy(self, epsilon=1.0):
         return count(self.dataset, self.rng, 4.0)
@@ -229,7 +230,7 @@ class Diamond(Left, Right):
     pass
 
 
-# Special methods do what they like.
+# Special methods may do anything.
 class Getting(Base):
     def __getattr__(self, name):
         return 4.0
@@ -248,7 +249,7 @@ class OfAnotherType(Base, metaclass=Widened):
     pass
 
 
-# A decorated method is what the decorator made of it.
+# A decorated method is whatever the decorator returned.
 def louder(function):
     @functools.wraps(function)
     def inner(self, question):
@@ -263,7 +264,7 @@ class Decorated(Base):
         return super().__call__(question)
 
 
-# The list is in another order after an exception, and the first item is the number of records.
+# An exception leaves the list in another order, whose first item is the number of records.
 class SortedByRaising(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -308,7 +309,7 @@ class StateBeforeRaising(Base):
         raise BudgetError("no")
 
 
-# Objects are compared by identity, and identity is where they are.
+# Objects are compared by identity, which is their address.
 class Compared(Base):
     def __call__(self, question):
         same = self.ledger == Ledger(1.0)
@@ -330,7 +331,7 @@ class OwnClass(Base):
         return float(len(self.dataset)) if isinstance(self, Base) else self.noisy()
 
 
-# The second question goes through another function.
+# The second question is answered by another function.
 def by_changing_function(dataset, rng):
     def exact(question):
         return float(len(dataset))
@@ -358,7 +359,7 @@ def by_method(dataset, rng):
     return Asking(dataset, rng).ask
 
 
-# One session is kept by the module for all calls.
+# The module keeps one session for all calls.
 SHARED = Asking(np.zeros(3), np.random.default_rng(0))
 
 
@@ -366,7 +367,7 @@ def from_outside(dataset, rng):
     return SHARED
 
 
-# The question decides the ε.
+# The question sets the ε.
 class ByQuestion(Base):
     def __call__(self, question):
         self.ledger.charge(0.25)
@@ -387,13 +388,13 @@ class AnswersItself(Base):
         return self
 
 
-# KeyError is Python's own, and tells the key.
+# KeyError is Python's own, and its text contains the key.
 class KeyOfData(Base):
     def __call__(self, question):
         return {"never": 0}[len(self.dataset)]
 
 
-# Two exceptions have one name and one text: which of them it is says whether there is a record.
+# Two exceptions have the same name and text, but are different classes, which reveals whether there is a record.
 def named_error(base):
     class NamedError(base):
         pass
@@ -411,7 +412,7 @@ class TwoOfOneName(Base):
         raise OTHER_ERROR("no")
 
 
-# Noise of Laplace would do for it; Gaussian noise keeps no ε.
+# Laplace noise would keep the claim; Gaussian noise keeps no ε.
 class Gaussian(Base):
     def __call__(self, question):
         return len(self.dataset) + float(self.rng.normal(0.0, 1.0))

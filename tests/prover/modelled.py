@@ -1,8 +1,9 @@
-"""Snippets of a user's code, run both ways: by Python and NumPy on numbers, and by the evaluator that is told these numbers.
+"""Snippets of user code, run in two ways: by Python and NumPy on numbers, and by the evaluator, which is given these
+numbers.
 
 ``models.txt`` has a line for each snippet: the entry of a list that it is about, the code, and the contexts in which the evaluator
 takes it. A context gives the snippet its names: ``v``, ``w``, ``u`` are numbers and ``a`` is an array, of data, of noise, of coins,
-or constants. ``c`` and ``d`` are a coin and a die that nobody has looked at.
+or constants. ``c`` and ``d`` are a coin and a die whose outcomes are undecided.
 """
 
 import itertools
@@ -27,10 +28,10 @@ from dp_prover.language.trace import bounds_of, symbols, trace
 LOW, HIGH = -3, 4
 NOISE = "rng.laplace(0.0, 2.0, 3)"
 CONTEXTS = {
-    "i": ("v, w, u = x", "a = x"),  # data of integers
-    "f": ("v, w, u = x", "a = x"),  # data of floats
-    "p": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of integers
-    "q": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of floats
+    "i": ("v, w, u = x", "a = x"),  # integer data
+    "f": ("v, w, u = x", "a = x"),  # float data
+    "p": ("v, w, u = x.tolist()", "a = x"),  # Python integers
+    "q": ("v, w, u = x.tolist()", "a = x"),  # Python floats
     "n": (f"v, w, u = x + {NOISE}", f"a = x + {NOISE}"),
     "g": (f"v, w, u = (x + {NOISE}).tolist()", f"a = x + {NOISE}"),
     "m": ("v, w, u = x[0], rng.normal(), 2", f"a = {NOISE}\na[1] = x[0]\na[2] = -1"),
@@ -95,17 +96,18 @@ def functions(bodies: list[str]) -> list[FunctionType]:
 
 
 def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
-    """Return in words how the evaluator is wrong about a function, or None. Raises NotProvedError if it refuses it."""
+    """Describe how the evaluator is wrong about a function; None if it is right. Raises NotProvedError if it refuses the
+    function."""
     mechanism = Mechanism.from_callable(function, {}, "f")
     ends = tuple(Fraction(end) + (Fraction(1, 2) if floats else 0) for end in (LOW, HIGH))
     names = Names(bounds_of((ends[0],) * 3, (ends[1],) * 3), integer=not floats)
     dataset = symbols(names.bounds, not floats)
-    found = trace(mechanism, dataset, names)
+    traced = trace(mechanism, dataset, names)
     for seed in range(seeds):
         values = data(seed, floats)
         named = {f"x{at}": float(value) for at, value in enumerate(values)}
         try:
-            confirm.confirmed(mechanism, values, dataset, named, found, confirm.RecordingGenerator(seed))
+            confirm.confirmed(mechanism, values, dataset, named, traced, confirm.RecordingGenerator(seed))
         except NotProvedError as error:
             return f"{error}, for the data {values.tolist()} and seed {seed}"
     return None
@@ -126,8 +128,8 @@ def data(seed: int, floats: bool) -> np.ndarray[Any, Any]:
 
 
 def outcomes(some: list[tuple[str, str]], seeds: int = 3) -> list[tuple[str, str | None]]:
-    """Return for each (code, context) whether it is taken, refused or wrong, and the words for that."""
-    found: list[tuple[str, str | None]] = []
+    """Return for each (code, context) whether it is modelled, refused or wrong, with an explanation."""
+    rows: list[tuple[str, str | None]] = []
     bodies = [code_in(code, context) for code, context in some]
     # The evaluator reads a whole module for each of its functions, so modules are small.
     made = [function for at in range(0, len(bodies), 8) for function in functions(bodies[at : at + 8])]
@@ -135,10 +137,10 @@ def outcomes(some: list[tuple[str, str]], seeds: int = 3) -> list[tuple[str, str
         try:
             # Constants are the same whatever the seed is.
             words = wrong(function, context in OF_FLOATS, 1 if context in OF_CONSTANTS else seeds)
-            found.append(("taken", None) if words is None else ("wrong", words))
+            rows.append(("taken", None) if words is None else ("wrong", words))
         except NotProvedError as error:
-            found.append(("refused", error.reason))
-    return found
+            rows.append(("refused", error.reason))
+    return rows
 
 
 LANGUAGE = Path(__file__).with_name("language.txt")
@@ -194,17 +196,17 @@ for _one in snippets():
 
 
 def some(snippet: Snippet, count: int) -> str:
-    """Return a few of a snippet's contexts: constants, and others by turns."""
-    known = [context for context in snippet.contexts if context in OF_CONSTANTS]
+    """Return a few of a snippet's contexts: constants, and the others in turn."""
+    of_constants = [context for context in snippet.contexts if context in OF_CONSTANTS]
     others = [context for context in snippet.contexts if context not in OF_CONSTANTS]
     turn = sum(map(ord, snippet.code))
     if count == 1 and others and turn % 2:
-        known = []
-    return "".join({rest[(turn + at) % len(rest)] for rest in (known, others) if rest for at in range(count)})
+        of_constants = []
+    return "".join({rest[(turn + at) % len(rest)] for rest in (of_constants, others) if rest for at in range(count)})
 
 
 def disagreements(given: list[Snippet], contexts: int, seeds: int) -> list[str]:
-    """Return in words where snippets are wrong, or refused in a context of theirs."""
-    each = [(one.code, context) for one in given for context in sorted(some(one, contexts))]
-    found = zip(each, outcomes(each, seeds), strict=True)
-    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in found if kind != "taken"]
+    """Describe the snippets that are wrong, or refused in one of their contexts."""
+    each = [(snippet.code, context) for snippet in given for context in sorted(some(snippet, contexts))]
+    ends = zip(each, outcomes(each, seeds), strict=True)
+    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in ends if kind != "taken"]

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
-"""Ordinary private mechanisms, written as practitioners and textbooks write them, without a thought of any prover.
+"""Ordinary private mechanisms, written as practitioners and textbooks write them, with no prover in mind.
 
-The comment above each says why it keeps its claim. Those marked as hard need an argument beyond adding noise and looking at it.
+The comment above each says why it keeps its claim. Those marked as hard need an argument beyond noise and post-processing.
 """
 
 import math
@@ -69,7 +69,7 @@ def tree_counts(counts, size, rng, *, epsilon):
     return nodes + rng.laplace(0.0, 3 / epsilon, (size, len(nodes)))
 
 
-# The columns of the strategy sum to 2, so that scale 2/ε is enough; the answers are read off its noisy answers.
+# The columns of the strategy sum to 2, so that scale 2/ε is enough; the answers follow from the noisy strategy.
 def matrix_mechanism(counts, rng, *, epsilon):
     sensitivity = np.abs(TOTAL_AND_CELLS).sum(axis=0).max()
     answers = TOTAL_AND_CELLS @ counts + rng.laplace(0, sensitivity / epsilon, len(TOTAL_AND_CELLS))
@@ -84,7 +84,7 @@ def noisy_average(totals, rng, *, epsilon):
     return noisy_total / max(noisy_number, 1)
 
 
-# Laplace counts at ε; the search for the middle sees noisy counts only.
+# Laplace counts at ε; the search for the middle reads noisy counts only.
 def middle_group(counts, rng, *, epsilon):
     noisy = [max(0.0, count + rng.laplace(scale=1 / epsilon)) for count in counts]
     half = sum(noisy) / 2
@@ -95,7 +95,7 @@ def middle_group(counts, rng, *, epsilon):
     return GROUP_EDGES[place]
 
 
-# Half of ε for the total, half for the counts, which are asked for only where the noisy total is large.
+# Half of ε for the total, half for the counts, which are released only if the noisy total is large.
 def details_of_large(counts, rng, *, epsilon):
     total = np.sum(counts) + rng.laplace(scale=2 / epsilon)
     if total < MINIMUM:
@@ -148,14 +148,14 @@ def log_of_quotient(counts, rng, *, epsilon):
 # Selection.
 
 
-# The lead of the largest noisy count costs nothing beyond its place (Ding et al. 2019).
+# The lead of the largest noisy count costs nothing beyond its index (Ding et al. 2019).
 def noisy_max_and_gap(counts, rng, *, epsilon):
     noisy = counts + rng.laplace(scale=2 / epsilon, size=len(counts))
     second, first = np.sort(noisy)[-2:]
     return np.argmax(noisy), first - second
 
 
-# The difference from the noisy limit is free in the sparse vector technique.
+# The gap to the noisy threshold is free in the sparse vector technique.
 def above_threshold_and_gap(counts, rng, *, epsilon, limit):
     noisy_limit = limit + rng.laplace(0, 2 / epsilon)
     for question, count in zip(QUESTIONS, counts, strict=True):
@@ -165,7 +165,7 @@ def above_threshold_and_gap(counts, rng, *, epsilon, limit):
     return "none", 0.0
 
 
-# The sparse vector technique for two places: counts have scale 4 · 2/ε.
+# The sparse vector technique for two answers: counts have scale 4 · 2/ε.
 def first_two_above(counts, rng, *, epsilon, limit):
     noisy_limit = limit + rng.laplace(scale=2 / epsilon)
     found = []
@@ -177,7 +177,7 @@ def first_two_above(counts, rng, *, epsilon, limit):
     return tuple(found)
 
 
-# Permute and flip (McKenna & Sheldon 2020): scores move by at most 1, so that coins have exp(ε · difference / 2).
+# Permute and flip (McKenna & Sheldon 2020): scores move by at most 1, so the coins have probability exp(ε · difference / 2).
 def permute_and_flip(scores, rng, *, epsilon):
     best = max(scores)
     for i in rng.permutation(len(scores)):
@@ -186,18 +186,18 @@ def permute_and_flip(scores, rng, *, epsilon):
     return int(np.argmax(scores))
 
 
-# Only differences of noisy counts matter, and one person moves those as much as a vector of length √(2/3).
+# Only differences of noisy counts matter, and one person moves them as much as a vector of length √(2/3) does.
 def gaussian_noisy_max(counts, rng, *, sigma):
     return int(np.argmax(counts + rng.normal(0, sigma, len(counts))))
 
 
-# A logit less the distance times ε/3: the distances of any two values differ by at most 3, and the ends weigh least.
+# The logit minus ε/3 times the distance: the distances of any two values differ by at most 3, and the ends weigh least.
 def nearby_value(value, rng, *, epsilon):
     weights = np.array([math.exp(-epsilon * abs(value - candidate) / 3) for candidate in range(4)])
     return int(rng.choice(4, p=weights / weights.sum()))
 
 
-# One person raises one weight by the factor e^ε; among up to 3 people that changes no chance by more than e^0.85.
+# One person raises one weight by the factor e^ε; among up to 3 people that changes no probability by more than e^0.85.
 def most_common(records, rng, *, epsilon):
     scores = np.array([np.sum(records == candidate) for candidate in range(4)])
     weights = np.exp(epsilon * scores)
@@ -216,14 +216,14 @@ def kary_response(colour, rng, *, epsilon):
     return others[rng.integers(len(others))]
 
 
-# The bit of the value is fair, the others have chance 1/(1 + e^ε): 1s and 0s together make e^ε (Wang et al. 2017).
+# The bit of the value is fair, the others are 1 with probability 1/(1 + e^ε): together a 1 and a 0 make e^ε (Wang et al. 2017).
 def optimised_unary_encoding(value, rng, *, epsilon):
     chances = np.full(3, 1 / (1 + math.exp(epsilon)))
     chances[value] = 0.5
     return (rng.random(3) < chances).astype(int)
 
 
-# One of three people is asked, who lies one time in four: a chance of 1/4 becomes 5/12 at most.
+# One of three people is asked, who lies one time in four: a probability of 1/4 becomes at most 5/12.
 def one_of_three(bits, rng):
     bit = bits[rng.integers(len(bits))]
     return int(bit != (rng.random() < 0.25))
@@ -275,13 +275,13 @@ def analytic_gaussian(counts, rng, *, epsilon, delta):
 # Samples and thresholds.
 
 
-# Each record is kept with chance 1/2, and the sum of the kept ones has Laplace noise at ε: ln(1 + (e^ε − 1)/2).
+# Each record is kept with probability 1/2, and the sum of the kept ones has Laplace noise at ε: ln(1 + (e^ε − 1)/2).
 def sampled_count(bits, rng, *, epsilon):
     kept = rng.random(len(bits)) < RATE
     return np.sum(bits[kept]) + rng.laplace(0, 1 / epsilon)
 
 
-# Laplace counts at ε; a word that one person alone has is told with chance δ (stability histogram).
+# Laplace counts at ε; a word that only one person has is released with probability δ (stability histogram).
 def stability_histogram(words, rng, *, epsilon, delta):
     counts = {}
     for word in words:

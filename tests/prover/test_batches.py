@@ -1,4 +1,5 @@
-"""Batches are proved row by row: programs with independent outputs are proved, and a use of the size or the index is named."""
+"""Batches are proved row by row: programs with independent outputs are proved, and refusals name the use of the size or the
+index."""
 
 import json
 from typing import Any
@@ -41,10 +42,10 @@ def cell_by_cell(x: Any, size: int, rng: Any) -> Any:
 
 def by_function(x: Any, size: int, rng: Any) -> Any:
     def total() -> float:
-        found = 0.0
+        running = 0.0
         for count in x:
-            found += count + rng.laplace(0, 1)
-        return found
+            running += count + rng.laplace(0, 1)
+        return running
 
     return np.array([total() for _ in range(size)])
 
@@ -133,18 +134,18 @@ def counts(x: Any, size: int, rng: Any) -> Any:
 
 def counts_in_an_object(x: Any, size: int, rng: Any) -> Any:
     out: list[Any] = []
-    seen = [0]
+    rows = [0]
     for _ in range(size):
-        seen.append(1)
+        rows.append(1)
         out.append(x[0] + rng.laplace())
     return out
 
 
 def counts_in_a_dict(x: Any, size: int, rng: Any) -> Any:
-    seen = {"rows": 0}
+    count = {"rows": 0}
 
     def row() -> float:
-        seen["rows"] += 1
+        count["rows"] += 1
         return x[0] + rng.laplace()
 
     return [row() for _ in range(size)]

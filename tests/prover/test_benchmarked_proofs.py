@@ -1,4 +1,4 @@
-"""The programs and specimens of the benchmark of proofs, proved and refuted again; its committed figures are what is expected.
+"""Programs and specimens of the proof benchmark are proved and refuted again; its committed figures are as expected.
 
 What takes longer than a few seconds is in `long/test_benchmarked_proofs_at_length.py`.
 """
@@ -6,10 +6,10 @@ What takes longer than a few seconds is in `long/test_benchmarked_proofs_at_leng
 import functools
 import itertools
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 from auditor.auditing.plan import Plan
 from auditor.claims import PureDP
@@ -18,7 +18,6 @@ from auditor.prover import Attempted
 from benchmarks import proofs
 from dp_prover import attempt
 
-PROJECT = Path(__file__).parents[2]
 FIGURES: dict[str, Any] = json.loads((PROJECT / "benchmarks/results/proofs.json").read_text(encoding="utf-8"))[
     "figures"
 ]
@@ -53,7 +52,7 @@ def test_no_faulty_program_is_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUICK_TO_REFUTE)
 def test_outputs_refute_a_faulty_program_on_the_pair_that_its_failed_proof_names(name: str) -> None:
-    """Each loses far more than is claimed, and the seed is fixed: a bound misses the claim with probability below 1e-6."""
+    """Each loses far more than its claim, and the seed is fixed: a bound misses the claim with probability below 1e-6."""
     program = proofs.FAULTY[name]
     [cutoff] = program.cutoffs
     pair = proofs.proof_of(program, proofs.QUERIES, cutoff)["pair"]
@@ -80,7 +79,7 @@ def test_a_specimen_is_proved_as_far_as_the_benchmark_proved_it(name: str) -> No
     assert proof.value == (entry["upper"] if entry["upper"] is None else pytest.approx(entry["upper"], rel=1e-6))
 
 
-# The prover does not model what they do: views of the bytes of an array, and floating-point representations.
+# The prover does not model views of an array's bytes, or floating-point representations.
 NOT_MODELLED = ("001-local-sensitivity: sample and aggregate, corrected", "classics: snapping mechanism, bits")
 SOUND_AND_PURE = [
     name
@@ -93,12 +92,12 @@ SOUND_AND_PURE = [
 
 @pytest.mark.parametrize("name", SOUND_AND_PURE)
 def test_every_sound_specimen_of_pure_privacy_is_proved(name: str) -> None:
-    """Those on records only for the pairs that are listed, where the bound may lie above the claim."""
+    """Specimens on records are proved only for the listed pairs, where the bound may lie above the claim."""
     proof = proof_of_specimen(name)
     assert proof.proved or (str(proof.scope) == "these pairs" and proof.value is not None), proof.reason
 
 
-# A proof is about real numbers, and bits are not.
+# A proof is about real numbers, and not about bits.
 OVER_THE_REALS = [name for name in SPECIMENS if "bits" not in SPECIMENS[name]["events"]]
 
 
@@ -107,7 +106,7 @@ def test_no_specimen_is_proved_whose_claim_fails(name: str) -> None:
     assert not (proof_of_specimen(name).proved and plans()[name].expect == "violation")
 
 
-# A proof for listed pairs says nothing of the pair that the audit found.
+# A proof for listed pairs says nothing about the pair that the audit found.
 OF_ALL_DATA_SETS = [name for name in OVER_THE_REALS if SPECIMENS[name]["scope"] == "all data sets of the domain"]
 
 
@@ -115,8 +114,8 @@ def in_order(name: str) -> bool:
     """Whether the bound by outputs, the exact value on the pair found, and the proved bound do not contradict each other."""
     entry = SPECIMENS[name]
     ends = [entry["lower"], entry["exact on the pair"], proof_of_specimen(name).value]
-    known = [end for end in ends if end is not None]
-    return all(above >= below * (1 - 1e-6) for below, above in itertools.pairwise(known))
+    stated = [end for end in ends if end is not None]
+    return all(above >= below * (1 - 1e-6) for below, above in itertools.pairwise(stated))
 
 
 @pytest.mark.parametrize("name", [name for name in OF_ALL_DATA_SETS if name in QUICK])

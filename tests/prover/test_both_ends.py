@@ -67,7 +67,7 @@ def test_a_program_cannot_be_proved_alone() -> None:
 
 
 def test_a_violation_beside_a_proof_is_shown_with_a_warning() -> None:
-    """Over the reals the claim holds; the bits of floating point break it (Mironov 2012)."""
+    """Over the reals the claim holds, but floating-point bits break it (Mironov 2012)."""
     result = audited(prove=True, events=["bits"], samples=50_000)
     assert result.verdict == "violation" and result.proof.proved
     assert any("one of the two is wrong" in warning for warning in result.warnings)
@@ -131,7 +131,7 @@ def test_an_error_in_a_proof_costs_no_audit(prove: Any, error: BaseException, mo
         assert {key: value for key, value in result.to_dict().items() if key != "proof"} == plain
 
 
-# Attempts that nobody asked for -----------------------------------------------------------------------------------------
+# Automatic attempts -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_an_error_in_a_proof_costs_no_audit(prove: Any, error: BaseException, mo
     [(faulty, True, 1, 2.0), (faulty, "briefly", 1, 2.0), (sound, "briefly", 1, 1.0), (sound, "briefly", 2, 1.0)],
 )
 def test_an_attempt_adds_a_proof_at_most(mechanism: Any, prove: Any, workers: int, bound: float | None) -> None:
-    """The pair of a failed one does not go to the search, and what it says depends on the clock: it is not told unasked."""
+    """The pair of a failed attempt does not go to the search; its message depends on the clock, and is shown only on request."""
     settings = {"workers": workers, "samples": 2_000, "planted": 0}  # a proved pass is never weak
     plain, tried = (audited(mechanism, prove=one, **settings).to_dict() for one in (False, prove))
     assert tried.pop("proof", {}).get("bound") == bound and tried == plain
 
 
 def on_symbols(then: Any) -> Any:
-    """Return a sound mechanism that does something else where its data are symbols."""
+    """Return a sound mechanism that behaves differently on symbolic data."""
 
     def mechanism(x: Any, rng: Any) -> Any:
         if np.asarray(x).dtype == object:
@@ -178,12 +178,12 @@ def test_what_a_mechanism_does_with_symbols_cannot_break_its_audit(
 
 
 def test_a_brief_attempt_leaves_no_symbol_in_the_memory_of_a_mechanism() -> None:
-    """With one worker, outputs are drawn in the process that is copied for the attempt."""
-    seen: list[Any] = []
+    """With one worker, outputs are drawn in the process that forks for the attempt."""
+    recorded: list[Any] = []
 
     def remembers(x: Any, rng: Any) -> Any:
-        seen[:] = [*seen[-1:], x[0]]
-        assert all(isinstance(value, float | int | np.number) for value in seen)
+        recorded[:] = [*recorded[-1:], x[0]]
+        assert all(isinstance(value, float | int | np.number) for value in recorded)
         return x[0] + rng.laplace(0.0, 1.0)
 
     settings = {"samples": 2_000, "prove": "briefly"}

@@ -1,5 +1,5 @@
-"""Certificates of functions that leak by the type of their data, by their batch or by floats: the checker, or reading the
-function again, refuses each. An earlier prover made such certificates."""
+"""Certificates of functions that leak by the type of their data, by their batch or by floats: the checker, or reading
+the function again, refuses each. An earlier prover made such certificates."""
 
 import json
 from typing import Any
@@ -81,7 +81,7 @@ def test_sums_of_fractions_do_not_move_by_exact_steps() -> None:
 def test_tuples_are_no_lists() -> None:
     proof = certificate(total_of_list, LISTS)
     check_certificate(proof)
-    tuples = [{"value": {"tuple": one["value"]}} for one in proof["data"]]
+    tuples = [{"value": {"tuple": dataset["value"]}} for dataset in proof["data"]]
     with pytest.raises(ValueError, match="the data of each trace"):
         check_certificate(signed({**proof, "data": tuples}))
 
@@ -100,7 +100,7 @@ def test_a_number_of_numpy_is_no_number_of_python() -> None:
     ("private", "leaks", "domain"), [(total, falls_with_the_size, ONE), (total_of_list, zero_if_empty, LISTS)]
 )
 def test_the_function_is_read_again_as_it_is_called(private: Any, leaks: Any, domain: Any) -> None:
-    """The paths of a private function, under the name of one that leaks."""
+    """The paths of a private function, under the name of a leaking one."""
     proof = certificate(private, domain)
     assert retrace.retraced(proof) is None
     wrong = retrace.retraced(signed({**proof, "mechanism": f"{HERE}:{leaks.__name__}"}))

@@ -65,12 +65,12 @@ def sampled(bits: Any, rng: Any) -> Any:
 
 def threshold(words: Any, rng: Any) -> Any:
     """Noisy counts above 1 + ln(1/(2δ)) of the words that occur."""
-    told = {}
+    released = {}
     for word in sorted(set(words)):
-        noisy = sum(1 for one in words if one == word) + rng.laplace(0, 1)
+        noisy = sum(1 for record in words if record == word) + rng.laplace(0, 1)
         if noisy > 4.9121:
-            told[word] = noisy
-    return told
+            released[word] = noisy
+    return released
 
 
 PROVED: dict[str, tuple[Any, Any, Any]] = {
@@ -95,12 +95,12 @@ def certificate(name: str) -> Any:
 
 
 def signed(proof: Any) -> Any:
-    """Return a certificate with the digest of what it says now."""
+    """Return a certificate with the digest of its present content."""
     return written.signed({key: value for key, value in proof.items() if key != "digest"})
 
 
 def numbers(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to each number, written as text or not."""
+    """Yield the path to each number, whether written as text or not."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from numbers(item, (*way, key))
@@ -181,7 +181,7 @@ def test_a_number_that_matters_is_refused_under_a_digest_of_its_own(name: str, w
 
 
 def tampered(name: str, change: Any) -> Any:
-    """Return a certificate with a change, under a digest of its own."""
+    """Return a changed certificate with a matching digest."""
     proof = copy.deepcopy(certificate(name))
     change(proof)
     return signed(proof)
@@ -214,7 +214,7 @@ def test_a_number_is_short_before_it_is_read(number: Any) -> None:
 
 
 def a_path_is_left_out(proof: Any) -> None:
-    """With its cell as well: what the tree leaves open is no path of the function."""
+    """Its cell is left out as well: the function has no path for what the tree leaves open."""
     node, key = next(ends_of(proof["traces"][0]["tree"]))
     del node[key]
     proof["pairs"][0]["cells"].pop(0)
@@ -237,13 +237,13 @@ def ends_of_a_draw_lack_probability(proof: Any) -> None:
 
 
 def a_shift_moves_data(proof: Any) -> None:
-    """x0 + x1 + noise, where a shift takes back what one of the data moves."""
+    """x0 + x1 + noise, where the shift offsets the change of one data value only."""
     for shift in proof["pairs"][0]["cells"][0]["shifts"]:
         shift[0] = {"x0": "-1"}
 
 
 def weights_times(factor: Fraction, proof: Any) -> None:
-    """With less, a path is not covered; with more, another one is used for more than e^ε."""
+    """With less weight, a path is not covered; with more, another path is used for more than e^ε."""
     weighed = [cell for entry in proof["pairs"] for cell in entry["cells"] if "weight" in cell]
     assert weighed
     for cell in weighed:
@@ -266,14 +266,15 @@ def one_direction_is_missing(proof: Any) -> None:
 
 
 def a_trace_is_of_other_data(proof: Any) -> None:
-    """One that is no farther away, and is refused by the data beside it."""
+    """The other data set is as near as the first, so the checker refuses the trace only because another data set
+    stands beside it."""
     for entry in proof["pairs"]:
         entry["traces"] = [0, 0]
 
 
 def pairs_are_a_whole_domain(proof: Any) -> None:
-    """Without the pairs that were listed, there is nothing that it could be about."""
-    proof["domain"] = {"values": [one for pair in proof["domain"]["pairs"] for one in pair]}
+    """Without the listed pairs, the certificate would be about nothing."""
+    proof["domain"] = {"values": [dataset for pair in proof["domain"]["pairs"] for dataset in pair]}
 
 
 def two_noises_have_one_name(proof: Any) -> None:
@@ -336,7 +337,7 @@ def test_paths_are_joined_for_a_reason_only(part: str) -> None:
 
 
 def records(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to each record whose keys are words of the format, and not names of what is proved."""
+    """Yield the path to each record whose keys belong to the format, and are not names of what is proved."""
     if isinstance(value, dict | list):
         if isinstance(value, dict) and not {"n0", "x0", ""} & value.keys():
             yield way
@@ -351,7 +352,7 @@ FREE = {"functions", "parameters", "names", "noise", "laws", "terms", "shifts", 
 @pytest.mark.parametrize("name", PROVED)
 @pytest.mark.parametrize("key", ["never", "low", "weight", "new"])
 def test_a_record_of_two_kinds_is_refused(name: str, key: str) -> None:
-    """Or else a reader, the checker and what reads the function again may each see another kind."""
+    """Otherwise the reader, the checker and the retracing may each take the record for another kind."""
     tried, accepted = 0, []
     for way in records(certificate(name)):
         other = copy.deepcopy(certificate(name))

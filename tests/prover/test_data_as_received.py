@@ -18,7 +18,7 @@ from dp_prover.proving import _require_vectors
 
 COLUMNS = [{"low": 0, "high": 1, "integer": True}, {"choices": [0, 2]}]
 WORDS = [{"choices": ["a", "b"]}, {"choices": ["c", "d"]}]
-# Whose data sets are listed, all of them.
+# Domains whose data sets are all listed.
 LISTED = {
     "floats in a list": auditor.Records(choices=[0.0, 1.0], size=(0, 3), container="list"),
     "floats in an array": auditor.Records(choices=[0.0, 1.0], size=(0, 3)),
@@ -57,7 +57,7 @@ VECTORS = {
     "people with fractions": auditor.Totals(contributions=[[0.5, 1], [0, 1]], people=(0, 10)),
     "substituted": auditor.Totals(contributions=[[1, 1], [0, 1]], people=(0, 10), relation="substitute"),
 }
-# Of which only pairs are listed.
+# Domains of which only pairs are listed.
 OTHERS = {
     "many records": auditor.Records((0.0, 1.0), size=(0, 5), container="list"),
     "many rows": auditor.Records((0.0, 1.0), columns=2, size=(0, 5)),
@@ -87,7 +87,7 @@ def described(value: Any) -> Any:
 
 
 def received(domain: Any) -> list[Pair]:
-    """Return the pairs that an audit tries: corners, the simplest, and those that are drawn and changed."""
+    """Return the pairs that an audit tries: corners, the simplest pairs, and those that are drawn and mutated."""
     rng = np.random.default_rng(3)
     pairs = [*domain.corners(), *domain.simplest()]
     for _ in range(DRAWN):
@@ -105,26 +105,26 @@ def test_listed_data_sets_are_those_of_the_audit(name: str) -> None:
     domain = LISTED[name]
     listing = domains_as_data.listing_of(domain)
     assert listing.is_whole
-    ours = {described(one) for one in sides(pair for _, _, pair in listing.pairs)}
-    theirs = {described(one) for one in sides(received(domain))}
+    ours = {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)}
+    theirs = {described(dataset) for dataset in sides(received(domain))}
     assert theirs <= ours
-    if name not in ("numbers of several types",):  # of which hardly all are drawn
+    if name not in ("numbers of several types",):  # too many for all of them to be drawn
         assert len(theirs) > len(ours) / 2
 
 
 @pytest.mark.parametrize("name", LISTED | OTHERS)
 def test_a_certificate_makes_the_same_data_sets_again(name: str) -> None:
     listing = domains_as_data.listing_of((LISTED | OTHERS)[name])
-    for one in sides(pair for _, _, pair in listing.pairs):
-        assert described(made_again(json.loads(json.dumps(written_data(one))))) == described(one)
+    for dataset in sides(pair for _, _, pair in listing.pairs):
+        assert described(made_again(json.loads(json.dumps(written_data(dataset))))) == described(dataset)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_domains_are_listed_as_pairs_of_their_own(name: str) -> None:
     listing = domains_as_data.listing_of(OTHERS[name])
     assert not listing.is_whole
-    corners = {described(one) for one in sides(OTHERS[name].corners())}
-    assert {described(one) for one in sides(pair for _, _, pair in listing.pairs)} == corners
+    corners = {described(dataset) for dataset in sides(OTHERS[name].corners())}
+    assert {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)} == corners
 
 
 @pytest.mark.parametrize("name", VECTORS)
@@ -134,12 +134,12 @@ def test_vectors_of_symbols_arrive_as_those_of_the_audit(name: str) -> None:
     assert vectors is not None
     ours = symbols(bounds_of(vectors.low, vectors.high), vectors.integer)()
     assert isinstance(ours, Array)
-    for one in sides(received(domain)):
-        assert type(one) is np.ndarray and (one.dtype, one.shape) == (ours.dtype, ours.shape)
+    for dataset in sides(received(domain)):
+        assert type(dataset) is np.ndarray and (dataset.dtype, dataset.shape) == (ours.dtype, ours.shape)
 
 
 def test_a_data_set_of_another_type_ends_the_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A domain that is listed in another container than it hands out is not listed at all."""
+    """A domain whose list has another container than the data sets that it hands out is not listed at all."""
     domain = auditor.Records(choices=[0.0, 1.0], size=(0, 2), container="list")
     monkeypatch.setattr(auditor.Records, "as_received", lambda self, left, right: Pair(left, right))
     with pytest.raises(NotProvedError, match="other types"):
@@ -164,8 +164,8 @@ def test_a_domain_that_derives_from_one_is_no_such_domain() -> None:
     for domain in (Tuples(choices=[0, 1], size=(0, 1)), Lists(values=[0, 1])):
         listing = domains_as_data.listing_of(domain)
         assert not listing.is_whole
-        assert {described(one) for one in sides(pair for _, _, pair in listing.pairs)} == {
-            described(one) for one in sides(domain.corners())
+        assert {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)} == {
+            described(dataset) for dataset in sides(domain.corners())
         }
 
 
@@ -190,7 +190,7 @@ def test_minus_zero_among_the_data_ends_the_attempt() -> None:
 
 
 def test_lists_of_records_are_proved_as_lists() -> None:
-    """What is private for lists is proved, and what is private for tuples alone is not."""
+    """A mechanism that is private for lists is proved, and one that is private for tuples alone is not."""
     domain = auditor.Records(choices=[0.0, 1.0], size=(0, 3), container="list")
 
     def total(d: Any, rng: Any) -> Any:
@@ -199,7 +199,7 @@ def test_lists_of_records_are_proved_as_lists() -> None:
     proof: Any = dp_prover.prove(total, auditor.PureDP(1.0), domain)
     assert proof.proved
     assert proof.certificate["domain"]["forms"] == ["value"]
-    assert all(type(made_again(one)) is list for one in proof.certificate["data"])
+    assert all(type(made_again(dataset)) is list for dataset in proof.certificate["data"])
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars"])

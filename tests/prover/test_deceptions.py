@@ -29,8 +29,8 @@ from dp_prover.language.trace import numbers, trace
 
 FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers, deceptions_of_rounding)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
-SHARES = 16  # tests that share the programs, so that a failure names few of them
-# What a mechanism is told that is not proved: at least a sentence.
+SHARES = 16  # the number of tests that share the programs, so that a failure names few of them
+# The reason why a mechanism is not proved is at least a sentence.
 FEWEST_LETTERS = 20
 COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 
@@ -39,33 +39,37 @@ COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 @pytest.mark.parametrize("share", range(SHARES))
 def test_none_is_proved(share: int) -> None:
     wrong = []
-    for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = dp_prover.prove(one.mechanism, one.claim, one.domain, seconds=5)
+    for deception in itertools.islice(DECEPTIONS, share, None, SHARES):
+        proof = dp_prover.prove(deception.mechanism, deception.claim, deception.domain, seconds=5)
         if proof.proved or str(proof).startswith("proved:"):
-            wrong.append((one.kind, one.name, str(proof)))
+            wrong.append((deception.kind, deception.name, str(proof)))
     assert wrong == []
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int) -> None:
-    """Each is tried on the pair that breaks it, given by itself: that is never proved, not even for this pair."""
+    """Each is attempted on the pair that breaks it, given alone, and is not proved even for this pair."""
     wrong = []
-    for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = dp_prover.prove(one.mechanism, one.claim, [_as_given(one)], seconds=2)
-        if proof.holds and one.kind not in getattr(deceptions_of_numbers, "FLOATING", ()):
-            wrong.append((one.kind, one.name, str(proof)))
+    for deception in itertools.islice(DECEPTIONS, share, None, SHARES):
+        proof = dp_prover.prove(deception.mechanism, deception.claim, [_as_given(deception)], seconds=2)
+        if proof.holds and deception.kind not in getattr(deceptions_of_numbers, "FLOATING", ()):
+            wrong.append((deception.kind, deception.name, str(proof)))
     assert wrong == []
 
 
 def test_code_that_is_not_in_its_file_is_not_read() -> None:
-    [one] = [one for one in DECEPTIONS if one.name == "replaced_code"]
-    assert "is not what runs" in str(dp_prover.prove(one.mechanism, one.claim, one.domain).reason)
+    [deception] = [deception for deception in DECEPTIONS if deception.name == "replaced_code"]
+    assert "is not what runs" in str(dp_prover.prove(deception.mechanism, deception.claim, deception.domain).reason)
 
 
-def _as_given(one: Any) -> tuple[Any, Any]:
-    left, right = one.pair
-    dtype = np.asarray(one.domain.corners()[0].dataset("left")).dtype if hasattr(one.domain, "corners") else None
+def _as_given(deception: Any) -> tuple[Any, Any]:
+    left, right = deception.pair
+    dtype = (
+        np.asarray(deception.domain.corners()[0].dataset("left")).dtype
+        if hasattr(deception.domain, "corners")
+        else None
+    )
     if isinstance(left, list | tuple) and dtype is not None and dtype.kind in "if":
         return np.array(left, dtype=dtype), np.array(right, dtype=dtype)
     return left, right
@@ -78,7 +82,8 @@ def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
 
 
 def test_the_time_limit_is_kept() -> None:
-    """A histogram of 400 cells, whose linear programs are large. Five times the limit would be a loop without a clock."""
+    """A histogram of 400 cells has large linear programs. An attempt of five times the limit would contain a loop that
+    never checks the time."""
 
     def histogram(x: Any, rng: Any) -> Any:
         return x + rng.laplace(0.0, 1.0, len(x))
@@ -89,8 +94,8 @@ def test_the_time_limit_is_kept() -> None:
     assert time.thread_time() - begun < 10
 
 
-def is_proved(one: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
-    proof = dp_prover.prove(one, claim, domain, parameters=parameters, seconds=seconds)
+def is_proved(function: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
+    proof = dp_prover.prove(function, claim, domain, parameters=parameters, seconds=seconds)
     return bool(proof.proved) or str(proof).startswith("proved:")
 
 
@@ -121,7 +126,7 @@ def test_readers_look_at_what_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found
 
 
-# Programs that need a process of their own: the options of Python, and the text.
+# Programs that need a process of their own: Python's options, and the source text.
 ALONE = {
     "numpy_patched_before_the_import": (
         [],
@@ -188,7 +193,7 @@ def test_readers_do_not_take_a_small_delta_for_zero() -> None:
 
 
 def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
-    """What holds of 1 and 2 says nothing about 1 and 1.0, which are equal."""
+    """A statement about 1 and 2 says nothing about 1 and 1.0, which are equal."""
     asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
     assert not dp_prover.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
     proof: Any = dp_prover.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
@@ -213,7 +218,7 @@ def test_readers_see_draws_that_decide_and_are_shown(one: Any) -> None:
 
 
 def test_readers_of_certificates_rename_draws_and_no_words() -> None:
-    """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
+    """The traces are those of the function, whose words differ by a letter that looks like the name of a draw."""
     asked, names = deceptions_of_readers.word_and_noise, Names()
     source = PythonSource("word_and_noise", {}, function=asked)
     traces = [written.TraceWriter(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
@@ -243,7 +248,7 @@ def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
 
 
 def test_readers_see_an_array_that_an_object_holds_as_well() -> None:
-    """What is written into the one is read from the other."""
+    """A value written into the array is read from the object, and vice versa."""
 
     def shared(x: Any, rng: Any, buffer: Any, model: Any) -> Any:
         buffer[0] = x[0]

@@ -42,16 +42,16 @@ def noise_or_seven(dataset: int, rng: Any) -> Any:
 
 
 class Forged:
-    """A certificate of one function, to which anything may be done before it is signed."""
+    """A certificate of one function, which may be changed in any way before it is signed."""
 
     def __init__(self, function: Any, data: Sequence[Any] | None = None) -> None:
         name = f"{__name__}:{function.__name__}"
         self.mechanism = PythonSource(name, {}, ("",)).drawer()
         self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
-        starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
-        self.traces = [trace(self.mechanism, one, self.names) for one in starts]
-        listed = [written_data(one) for one in data or []]
-        values = [plain(one) for one in data or []]
+        starts = [numbers(dataset) for dataset in data] if data else [symbols(self.names.bounds, True)]
+        self.traces = [trace(self.mechanism, dataset, self.names) for dataset in starts]
+        listed = [written_data(dataset) for dataset in data or []]
+        values = [plain(dataset) for dataset in data or []]
         sides = [(0, 1), (1, 0)] if data else [(0, 0)]
         box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
         self.content: dict[str, Any] = {
@@ -65,7 +65,7 @@ class Forged:
             "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
             "listed": bool(data),
             "noise": written.noise(self.names),
-            "traces": [written.TraceWriter(one).trace() for one in self.traces],
+            "traces": [written.TraceWriter(dataset).trace() for dataset in self.traces],
             "pairs": [self.entry(i, j, STAYS) for i, j in sides],
         }
 
@@ -75,8 +75,8 @@ class Forged:
         return {**shown, "cells": [cell], "assumed": [], "names": {}}
 
     def stands(self, **changes: Any) -> bool:
-        """Whether the certificate with changes is accepted, and the function gives what it says."""
-        content = {key: one for key, one in (self.content | changes).items() if one is not None}
+        """Whether the changed certificate is accepted, and the function has the paths that it states."""
+        content = {key: value for key, value in (self.content | changes).items() if value is not None}
         proof = written.signed(json.loads(json.dumps(content)))
         try:
             check_certificate(proof)
@@ -100,7 +100,7 @@ def test_a_true_statement_written_by_hand_stands() -> None:
 
 
 def test_an_output_is_not_impossible_as_well() -> None:
-    """To the checker a path, and to what reads the function again a branch that is not compared."""
+    """The checker would take the output for a path, and retracing for an impossible branch, which it does not compare."""
     forged = Forged(same)
     one = forged.content["traces"][0] | {"tree": {"output": 0, "never": {}}, "outputs": [["anything", []]]}
     assert not forged.stands(traces=[one], pairs=[Forged.entry(0, 0, {**STAYS, "shifts": [[{}]] * 6})])
@@ -127,12 +127,12 @@ def test_a_domain_is_what_it_is_shown_as_and_not_empty(domain: Any) -> None:
 
 
 def test_laws_are_those_of_all_data_sets() -> None:
-    """One without a law may not be dropped, so that the others change places."""
+    """A data set without a law may not be dropped, since the indices of the others would change."""
     forged = Forged(noise_or_seven, [0, 1])
-    found = law_of(forged.traces[1])
-    assert found is not None
+    laws = law_of(forged.traces[1])
+    assert laws is not None
     assert law_of(forged.traces[0]) is None
-    law = written.law(found)
+    law = written.law(laws)
     pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": dict.fromkeys(law, "0")} for i, j in ((0, 1), (1, 0))]
     data = [written_data(one) for one in (0, 1, 1)]
     changes = {"rule": "masses", "noise": {}, "traces": None, "pairs": pairs}
@@ -143,7 +143,7 @@ def test_laws_are_those_of_all_data_sets() -> None:
 @pytest.mark.parametrize("rule", ["gaussian", "alignment"])
 def test_a_text_is_no_name_of_noise(rule: str) -> None:
     forged = Forged(word_with_names, [0, 1])
-    traces = [written.trace_of_gaussian(one) for one in forged.traces] if rule == "gaussian" else None
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces] if rule == "gaussian" else None
     plain = [
         {"tree": {"output": 0}, "outputs": [[f"word n{at}", [{"n2": "1", "": "0"}]]], "terms": {}} for at in (0, 1)
     ]
@@ -189,7 +189,7 @@ def test_a_bound_and_a_claim_are_not_negative(changes: Any) -> None:
     box = {"low": ["0"], "high": ["100"], "integer": True, "relation": {"l1": "1"}}
     shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
     forged = Forged(gaussian)
-    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces]
     gauss = {
         "rule": "gaussian",
         "domain": box,
@@ -202,7 +202,7 @@ def test_a_bound_and_a_claim_are_not_negative(changes: Any) -> None:
 
 @pytest.mark.parametrize("relation", ["=", ">="])
 def test_conditions_outputs_and_arguments_of_terms_do_not_change_places(relation: str) -> None:
-    """A condition on 0 times a term once stood for the term's arguments, and one of the other side for its output."""
+    """A condition on 0 times a term once stood for the term's arguments, and a condition of the other side for its output."""
     forged = Forged(compared_and_told, [0, 1])
     pairs = []
     for i, j in ((0, 1), (1, 0)):
@@ -216,7 +216,7 @@ def test_conditions_outputs_and_arguments_of_terms_do_not_change_places(relation
 
 
 def masses(forged: Forged) -> dict[str, Any]:
-    """Return a statement of ε = 0 by the laws of the function on two data sets."""
+    """Return a certificate of ε = 0 by the laws of the function on two data sets."""
     found = [law_of(one) for one in forged.traces]
     laws = [written.law(one) for one in found if one is not None]
     zeros = dict.fromkeys(laws[0], "0")
@@ -241,7 +241,7 @@ def test_an_array_without_items_has_the_axes_of_the_others() -> None:
     ],
 )
 def test_values_differ(domain: Any) -> None:
-    """Two that are one make every function private, and are shown as two; a pair is shown as it is."""
+    """Two equal values would make every function private, and be shown as two; a pair is shown as it is."""
     forged = Forged(first, [[1], [1]])
     stands = forged.stands(**masses(forged), domain={**domain, "forms": ["value"]})
     assert stands == ("pairs" in domain)
@@ -249,10 +249,10 @@ def test_values_differ(domain: Any) -> None:
 
 @pytest.mark.parametrize("number", ["100", "007", "1/02", "00"])
 def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
-    """Many of them would push the rest of a statement out of sight."""
+    """Leading zeros would push the rest of a statement out of sight."""
     shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
     forged = Forged(gaussian)
-    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces]
     box = {"low": ["0"], "high": [number], "integer": True, "relation": {"l1": "1"}}
     pairs = [Forged.entry(0, 0, {**STAYS, "shifts": shifts})]
     stands = forged.stands(rule="gaussian", traces=traces, pairs=pairs, claim={"mu": 1.0}, bound="1", domain=box)
@@ -264,16 +264,16 @@ def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
 
 @pytest.mark.parametrize("pairs", [[[0], [0, 1], [1]], [[0, 0, 1, 1]], ["01", "10"]])
 def test_a_pair_is_two_data_sets(pairs: Any) -> None:
-    """Or else lists of one and of three are shown as three pairs, and checked as others."""
+    """Otherwise lists of one and of three would be shown as three pairs, and checked as other pairs."""
     forged = Forged(same, [0, 0, 1, 1])
-    one = masses(forged)
-    each = [{**one["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
-    assert not forged.stands(**{**one, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
+    content = masses(forged)
+    each = [{**content["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
+    assert not forged.stands(**{**content, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
 
 
 @pytest.mark.parametrize("relation", [{"steps": "12"}, {"each": "12"}, {"steps": ["1"]}, {"steps": [["1"]]}, "l1"])
 def test_a_relation_is_not_read_letter_by_letter(relation: Any) -> None:
-    """The text 12 is a step of twelve to whoever reads it, and was two steps of one and two to the checker."""
+    """A reader takes the text 12 for a step of twelve, and the checker took it for two steps of one and two."""
     forged = Forged(noisy_first)
     box = {"low": ["0"], "high": ["100"], "integer": True, "relation": relation}
     shifts = [[{"n0": str(-by)}] for by in (1, 2, -1, -2)]
@@ -290,7 +290,7 @@ def noisy_first(totals: Any, rng: Any) -> Any:
 
 @pytest.mark.parametrize("value", [Fraction(149, 10**62), Fraction(1, 10**30), Fraction(1, 3), 1 - Fraction(1, 10**70)])
 def test_logarithms_are_further_from_0_however_small(value: Fraction) -> None:
-    """ln(1 − p) ≤ −p, and ln(1 + x) ≥ x/(1 + x): both bound what is computed."""
+    """ln(1 − p) ≤ −p and ln(1 + x) ≥ x/(1 + x) bound the computed values."""
     assert log_beyond(1 - value) <= -value
     assert log_beyond(1 + value) >= value / (1 + value)
     assert log_beyond(Fraction(1)) == 0
@@ -328,7 +328,8 @@ def told_above_3_logistic(value: int, rng: Any) -> Any:
     [(told_above_3, 3, 0.03, True), (told_above_3_logistic, 3, 0.03, False), (told_if_rare, 3_000_000, 0, False)],
 )
 def test_what_is_assumed_of_noise_counts(function: Any, limit: int, delta: float, true: bool) -> None:
-    """The chance of more than 3 is e^-3/2 = .025, and .047 by logistic noise; that of 3e6 is too small for decimals, and not 0."""
+    """The probability of more than 3 is e^(−3)/2 = .025, or .047 for logistic noise; that of 3e6 is too small for
+    decimals, and not 0."""
     assumed, contradict = [[{"n0": "-1", "": str(limit)}, ">="]], {"0": "1", "1": "1"}
     reason = {"rows": [assumed, assumed], "implied": [[{"0": "1"}]], "excluded": {"0": contradict}}
     cells = [{"left": [1], "right": [1], "shifts": [[{}]], **reason}, {"left": [0], "never": contradict}]
@@ -342,8 +343,8 @@ def fair(value: int, rng: Any) -> Any:
 
 def test_masses_that_differ_a_little_differ() -> None:
     forged = Forged(fair, [0, 1])
-    one = masses(forged)
-    assert not forged.stands(**one, claim={"epsilon": 0.0})
+    content = masses(forged)
+    assert not forged.stands(**content, claim={"epsilon": 0.0})
     e = Fraction(1, 2**141)
     tiny = [{"(0,)": {"a": str(Fraction(1, 2) + by), "b": str(Fraction(1, 2) - by)}} for by in (0, e)]
     entry = {"traces": [0, 1], "epsilons": {"(0,)": "0"}}
@@ -368,14 +369,14 @@ def by_width(data: Any, rng: Any) -> Any:
 
 
 def test_all_data_sets_arrive_in_one_form() -> None:
-    """Or else one is a list and its neighbour an array, which the function tells apart as it likes."""
+    """Otherwise a data set could be a list and its neighbour an array, which the function can distinguish."""
     forged = Forged(by_container, [[0], np.array([1])])
     assert not forged.stands(**masses(forged), claim={"epsilon": 0.0})
     both = Forged(by_container, [[0], np.array([1]), [1], np.array([0])])
-    one = masses(both)
-    pairs = [{**one["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
+    content = masses(both)
+    pairs = [{**content["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
     domain = {"values": [[0], [1]], "forms": ["array of int64", "value"]}
-    assert not both.stands(**{**one, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
+    assert not both.stands(**{**content, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
 
 
 def test_texts_that_are_one_in_an_array_are_refused() -> None:
@@ -397,7 +398,7 @@ def test_an_array_without_rows_is_as_wide_as_the_others() -> None:
     [["array of int64", "value"], ["value", "array of int64"], ["value", "arrays of any kind"], [], "value", ["value"]],
 )
 def test_the_forms_that_are_shown_are_those_of_the_data(forms: Any) -> None:
-    """What a reader is told of arrays once was never looked at."""
+    """The forms of arrays that a certificate shows were once never checked."""
     forged = Forged(by_container, [[0], [0]])
     domain = {"pairs": [[[0], [0]]], "forms": forms}
     assert forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0}) == (forms == ["value"])
@@ -405,12 +406,12 @@ def test_the_forms_that_are_shown_are_those_of_the_data(forms: Any) -> None:
 
 def test_data_that_are_not_compared_are_refused() -> None:
     forged = Forged(first, [np.array([1]), np.array([1]), np.array([1.0])])
-    one = masses(forged)
+    content = masses(forged)
     domain = {"pairs": [[[1], [1]]], "forms": ["array of float64", "array of int64"]}
-    assert not forged.stands(**one, domain=domain, claim={"epsilon": 0.0})
-    fewer = {"data": forged.content["data"][:2], "laws": one["laws"][:2]}
+    assert not forged.stands(**content, domain=domain, claim={"epsilon": 0.0})
+    fewer = {"data": forged.content["data"][:2], "laws": content["laws"][:2]}
     domain = {"pairs": [[[1], [1]]], "forms": ["array of int64"]}
-    assert forged.stands(**{**one, **fewer}, domain=domain, claim={"epsilon": 0.0})
+    assert forged.stands(**{**content, **fewer}, domain=domain, claim={"epsilon": 0.0})
 
 
 def by_type(data: Any, rng: Any) -> Any:
@@ -418,13 +419,13 @@ def by_type(data: Any, rng: Any) -> Any:
 
 
 def test_arrays_are_of_one_type() -> None:
-    """An empty one may be of any, and the function may look at that."""
+    """An empty array could have any type, and the function may look at it."""
     forged = Forged(by_type, [np.array([], np.float64), np.array([3])])
     domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of float64", "array of int64"]}
     assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
 
 
-# --- One check each: no other refuses these ---
+# --- Each of these is refused by a single check ---
 
 
 def has_a_fraction(data: Any, rng: Any) -> Any:
@@ -433,7 +434,7 @@ def has_a_fraction(data: Any, rng: Any) -> Any:
 
 @pytest.mark.parametrize("changes", [{}, {"integer": False}, {"relation": {"l0": "1"}}])
 def test_vectors_are_listed_for_integers_and_a_norm(changes: Any) -> None:
-    """Between two integers are other numbers, and l0 is no limit on a difference."""
+    """Between two integers lie other numbers, and l0 does not limit a difference."""
     forged = Forged(has_a_fraction, [[0], [1]])
     box = {"low": ["0"], "high": ["1"], "integer": True, "relation": {"l1": "1"}, "forms": ["value"]}
     assert forged.stands(**masses(forged), domain=box | changes, claim={"epsilon": 0.0}) == (not changes)
@@ -448,7 +449,7 @@ def rows(data: Any, rng: Any) -> Any:
     [([[0.25], [0.75]], [[0], [0]]), ([[[0, 0]], [[0], [0]]], [[[0], [0]]] * 2)],
 )
 def test_an_array_is_made_of_what_is_shown(values: Any, made: Any) -> None:
-    """Else 0.25 and 0.75 arrive as 0, and two rows of one number look like one row of two."""
+    """Otherwise 0.25 and 0.75 arrive as 0, and two rows of one number look like one row of two."""
     forged = Forged(rows if np.ndim(made[0]) > 1 else first, [np.array(one) for one in made])
     data = [{**one, "array": value} for one, value in zip(forged.content["data"], values, strict=True)]
     domain = {"values": values, "forms": ["array of int64"]}
@@ -471,7 +472,7 @@ def draws_told_twice(value: int, rng: Any) -> Any:
 
 
 def test_two_draws_are_not_given_one_name() -> None:
-    """Then both would be equal, which they are with probability 0."""
+    """Both draws would then be equal, which they are with probability 0."""
     forged = Forged(draws_told_twice, [0, 1])
     entry = Forged.entry(0, 1, STAYS) | {"names": {"n1": "n0"}}
     with pytest.raises(ValueError, match="different names of noise"):
@@ -496,7 +497,7 @@ def discrete_of_half(x: Any, rng: Any) -> Any:
     ],
 )
 def test_integer_noise_hides_each_difference_of_integers(function: Any, norm: str, reach: str, integer: bool) -> None:
-    """Half a step of the data, or of the noise, is seen by the lattice of the outputs."""
+    """The lattice of the outputs reveals half a step of the data, or of the noise."""
     forged = Forged(function)
     box = {"low": ["0"], "high": ["100"], "integer": integer, "relation": {norm: reach}}
     ways = [[{"n1": "1"}], [{"n0": "1"}]] if norm == "l1" else [[{"n0": "1"}], [{}], [{"n1": "1"}]]
@@ -550,12 +551,12 @@ def test_noise_has_its_law_on_both_sides(function: Any, shifts: Any, names: Any,
 
 
 def test_epsilons_are_those_of_the_parts() -> None:
-    """One of no part would be taken off."""
+    """The ε of a part that does not exist would be subtracted."""
     forged = Forged(flipped, [0, 1])
-    one = masses(forged)
+    content = masses(forged)
     for more, true in (({}, True), ({"more": "-2"}, False)):
-        pairs = [entry | {"epsilons": entry["epsilons"] | {"(0,)": "2"} | more} for entry in one["pairs"]]
-        assert forged.stands(**one | {"pairs": pairs}, claim={"epsilon": 2.0}, bound="2" if true else "0") == true
+        pairs = [entry | {"epsilons": entry["epsilons"] | {"(0,)": "2"} | more} for entry in content["pairs"]]
+        assert forged.stands(**content | {"pairs": pairs}, claim={"epsilon": 2.0}, bound="2" if true else "0") == true
 
 
 def test_traces_are_of_the_data_of_the_domain() -> None:
@@ -591,7 +592,7 @@ LEAF = {"output": 0}
     ],
 )
 def test_a_tree_leaves_nothing_open(tree: Any) -> None:
-    """n1 and terms may be 0, which Laplace noise is with probability 0."""
+    """n1 and the terms may be 0, which has probability 0 under Laplace noise."""
     proof = {"noise": {"n0": ["laplace", "1"], "n1": ["geometric", "1/2"]}, "listed": True, "domain": {}}
     assert len(paths(proof, {"tree": {"if": {"n0": "1"}, ">": LEAF, "<": LEAF}})) == 2
     with pytest.raises(ValueError, match="the certificate does not hold"):

@@ -1,4 +1,4 @@
-"""Every entry of the lists of the evaluator, and every statement and expression, against Python and NumPy on random numbers."""
+"""Every listed function, statement and expression of the evaluator, against Python and NumPy on random numbers."""
 
 import ast
 import math
@@ -31,12 +31,12 @@ def entries() -> set[str]:
 
 
 def test_snippets_that_are_never_taken_are_refused():
-    never = [one for one in (*snippets(), *blocks()) if not one.contexts]
-    assert {kind for kind, _ in outcomes([(one.code, "i") for one in never])} == {"refused"}
+    never = [snippet for snippet in (*snippets(), *blocks()) if not snippet.contexts]
+    assert {kind for kind, _ in outcomes([(snippet.code, "i") for snippet in never])} == {"refused"}
 
 
 def test_every_entry_has_snippets_that_the_evaluator_takes():
-    taken = {name for name, some in MODELS.items() if any(one.contexts for one in some)}
+    taken = {name for name, some in MODELS.items() if any(snippet.contexts for snippet in some)}
     assert entries() == taken
 
 
@@ -62,7 +62,7 @@ def test_blocks_do_as_python():
 
 # Laws --------------------------------------------------------------------------------------------------------------------
 
-# Numbers that were drawn say nothing of their law, so a law is compared with what NumPy draws.
+# Recorded numbers do not show their law, so laws are compared with NumPy's draws.
 BELOW = {
     "laplace": lambda t: np.where(t < 0, np.exp(-np.abs(t)) / 2, 1 - np.exp(-np.abs(t)) / 2),
     "logistic": lambda t: 1 / (1 + np.exp(-t)),

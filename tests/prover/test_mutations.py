@@ -119,7 +119,7 @@ def one_coin_for_two_answers(bit, rng):
     return [bit ^ (u < 0.25), bit ^ (u < 0.5)]
 
 
-# Data that are told from symbols ---------------------------------------------------------------------------------------
+# Data that are distinguished from symbols -------------------------------------------------------------------------------
 
 
 @faulty(ONE)

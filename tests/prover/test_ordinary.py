@@ -1,4 +1,4 @@
-"""Ordinary mechanisms, all private as claimed: which of them are proved, and that every other gets a reason."""
+"""Ordinary mechanisms, all private as claimed: which of them are proved, and that each of the others gets a reason."""
 
 import functools
 
@@ -7,18 +7,20 @@ from ordinary import ORDINARY, Ordinary
 
 import dp_prover
 
-# What the prover does not prove yet.
+# Mechanisms that the prover does not prove yet.
 NOT_PROVED = {
     "middle group",  # reads a list of its module, which could change
-    "shuffled bit count",  # returns a Python integer for no data, and one of NumPy for some
-    "permute and flip",  # for pairs only: its order is looked at for each data set
+    "shuffled bit count",  # returns a Python integer without data, and otherwise sometimes a NumPy integer
+    "permute and flip",  # proved for pairs only, since its order depends on the data set
 }
 
 
 @functools.cache
 def proof_of(name: str) -> dp_prover.Proof:
-    one = next(one for one in ORDINARY if one.name == name)
-    return dp_prover.prove(one.mechanism, one.claim, one.domain, parameters=one.parameters, seconds=10)
+    ordinary = next(ordinary for ordinary in ORDINARY if ordinary.name == name)
+    return dp_prover.prove(
+        ordinary.mechanism, ordinary.claim, ordinary.domain, parameters=ordinary.parameters, seconds=10
+    )
 
 
 @pytest.mark.parametrize("one", ORDINARY, ids=lambda one: one.name)
@@ -28,17 +30,17 @@ def test_an_ordinary_mechanism_is_proved_or_a_reason_given(one: Ordinary) -> Non
     assert proof.holds or len(str(proof.reason)) >= 20
 
 
-# How many of the mechanisms that are not hard must be proved, as a share of them.
+# The least share of the mechanisms not marked as hard that must be proved.
 TARGET = 0.9
 
 
 def test_most_of_what_is_not_hard_is_proved() -> None:
-    easy = [one for one in ORDINARY if not one.hard]
-    proved = [one.name for one in easy if proof_of(one.name).proved]
+    easy = [mechanism for mechanism in ORDINARY if not mechanism.hard]
+    proved = [mechanism.name for mechanism in easy if proof_of(mechanism.name).proved]
     assert len(proved) >= TARGET * len(easy)
 
 
 def test_names_are_distinct_and_those_not_proved_exist() -> None:
-    names = [one.name for one in ORDINARY]
+    names = [mechanism.name for mechanism in ORDINARY]
     assert len(set(names)) == len(names) == 29
     assert set(names) >= NOT_PROVED

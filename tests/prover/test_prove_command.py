@@ -24,7 +24,7 @@ AUDIT = """
 """
 
 
-# It is proved for the pairs that are listed.
+# The claim is proved for the listed pairs.
 OF_PAIRS = """
   - name: mean
     mechanism: mechanisms.mean:noisy_sum_over_noisy_count

@@ -1,4 +1,4 @@
-"""What is proved, of which specimens, and what a failed proof says."""
+"""What is proved, for which specimens, and what a failed proof reports."""
 
 import json
 import math
@@ -36,7 +36,7 @@ RATIO = Totals(contributions=[[1, 1], [0, 1]], people=(0, 2000))
 SUBSTITUTED = Totals(contributions=[[1, 1], [0, 1]], people=(0, 2000), relation="substitute")
 SVT = {"epsilon": 1.0, "threshold": 1, "cutoff": 1}
 Case = tuple[Any, Claim, Any, dict[str, Any]]
-# Bounds are sharp where a second number is not given; else it is the bound that is proved.
+# Bounds are sharp unless a second number is given, which is the proved bound.
 PROVED: dict[str, Case] = {
     "Laplace": (additive.laplace, PureDP(0.1), cells(1, l1=1), {"sensitivity": 1, "epsilon": 0.1}),
     "discrete Laplace": (
@@ -187,7 +187,7 @@ def test_pure_privacy_proves_what_it_implies(claim: Claim, holds: bool) -> None:
 
 
 def test_delta_of_a_finite_law_is_exact() -> None:
-    """With probability 1/8 the bit is told, and otherwise nothing: δ = 1/8 at any ε."""
+    """With probability 1/8 the bit is released, and otherwise nothing: δ = 1/8 at any ε."""
 
     def tell(bit: int, rng: Any) -> Any:
         return bit if rng.random() < 0.125 else None
@@ -199,7 +199,7 @@ def test_delta_of_a_finite_law_is_exact() -> None:
 
 
 def test_correlated_noise_is_given_its_exact_distance() -> None:
-    """Two answers share one noise: A Σ Aᵀ is singular, and the answers' difference gives the data away unless it cannot move."""
+    """Two answers share one noise: A Σ Aᵀ is singular, and the answers' difference reveals the data unless it cannot move."""
 
     def shared(x: Any, rng: Any) -> Any:
         noise, more = rng.normal(0, 1), rng.normal(0, 1)
@@ -303,7 +303,7 @@ def test_an_integer_of_many_outcomes_is_compared_exactly() -> None:
     ],
 )
 def test_each_comparison_of_such_an_integer_has_its_share(compare: Any, share: Fraction) -> None:
-    """With that probability the answer is a coin, else the bit."""
+    """With that probability the answer is a coin, and otherwise the bit."""
 
     def answer(bit: int, rng: Any) -> Any:
         coin = rng.random() < 0.5
@@ -320,7 +320,7 @@ def test_an_integer_of_many_outcomes_is_not_listed() -> None:
 
 
 def test_outputs_that_show_different_numbers_of_the_data_are_never_paired() -> None:
-    """Each of two outputs has two paths, and the same noise; a shift takes neither into the other."""
+    """Each of two outputs has two paths with the same noise, and no shift takes a path of one into the other."""
 
     def either(x: Any, rng: Any) -> Any:
         which, noise = rng.laplace(0, 1), rng.laplace(0, 2)

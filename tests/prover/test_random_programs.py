@@ -14,9 +14,9 @@ from benchmarks.random_proofs import PAIRS, compared, without_a_template
 
 
 def test_what_is_proved_is_never_below_the_exact_value() -> None:
-    seen = compared(range(60))
-    assert seen["proved above 0"] >= 12
-    assert seen["finite: sharp"] >= 0.9 * seen["finite: proved"] > 0
+    counts = compared(range(60))
+    assert counts["proved above 0"] >= 12
+    assert counts["finite: sharp"] >= 0.9 * counts["finite: proved"] > 0
 
 
 @pytest.mark.parametrize(

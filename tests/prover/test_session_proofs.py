@@ -33,7 +33,7 @@ TWO = auditor.Records(choices=[1.0, 9.0], size=(0, 2))
 SWAPPED = auditor.Records(choices=[1.0, 9.0], size=(0, 1), relation="substitute")
 HALF = {"epsilon": 0.5, "budget": 1.0}
 STEPS = {"parts": {"epsilon": [0.25, 0.5, 1.0]}}
-# A session, what may be asked, on which data sets, the parameters, and the least bound that is true for three questions.
+# A session, its questions, data sets and parameters, and the least true bound for three questions.
 SOUND: list[tuple[Callable[..., Any], Any, Any, dict[str, Any], float]] = [
     (sessions.Charged, GROUPS, TWO, {"epsilon": 0.9, "budget": 1.0}, 0.9),
     (sessions.Charged, GROUPS, ONE, HALF, 1.0),
@@ -91,13 +91,13 @@ def faulty_plans() -> list[Any]:
 FAULTY = [plan.name for plan in faulty_plans()]
 
 
-# Fixed scripts keep these claims: an answer has to be quoted, which is in no list of questions.
+# Fixed scripts keep these claims, since the analyst has to quote an answer, which no list of questions contains.
 ONLY_BY_ANSWERS = ("refund for a receipt", "validated releases", "explained noise", "bisection for nothing")
 
 
 @pytest.mark.parametrize("name", ONLY_BY_ANSWERS)
 def test_a_claim_that_only_a_quoted_answer_breaks_is_refused_for_such_questions(name: str) -> None:
-    plan = next(one for one in faulty_plans() if one.name == name)
+    plan = next(each for each in faulty_plans() if each.name == name)
     proof = attempt(plan.source.drawer(), plan.claim, plan.domain, 30)
     assert "a proof needs a list of all questions" in str(proof.reason)
 
@@ -118,7 +118,7 @@ def test_too_many_scripts_are_refused_before_any_is_tried() -> None:
 
 
 def test_a_session_that_says_what_it_spent_may_also_be_asked_nothing() -> None:
-    """ReadingChanges tells the data at the sixth reading, which comes after a round without a question."""
+    """ReadingChanges reveals the data at the sixth reading, which comes after a round without a question."""
     session = hostile_sessions.ReadingChanges
     proof = proof_of(session, ["a"], TWO, rounds=3)
     assert not proof.holds
@@ -171,7 +171,7 @@ def test_a_meter_that_reads_noise_is_refused() -> None:
 
 
 class NoisyMeter(hostile_sessions.Base):
-    """Says with noise what it spent."""
+    """Reports its spent budget with noise."""
 
     @property
     def spent(self) -> Any:
@@ -184,7 +184,7 @@ def test_a_budget_that_raises_is_refused() -> None:
 
 
 class RaisingMeter(hostile_sessions.Base):
-    """Raises when it is asked what was spent."""
+    """Raises an exception when its spent budget is read."""
 
     @property
     def spent(self) -> Any:
@@ -192,11 +192,11 @@ class RaisingMeter(hostile_sessions.Base):
         raise hostile_sessions.BudgetError("no")
 
 
-# --- Pure ε for adaptive analysts, checked by hand ---
+# --- Pure ε against adaptive analysts, checked by hand ---
 
 
 def coin_session(bit: int, rng: Any, *, epsilon: float) -> Any:
-    """Answer twice with a bit that is right with odds e^ε/2. The first answer decides nothing."""
+    """Answer twice with a bit that is right with odds e^ε/2. The first answer affects nothing."""
     chance = 1 / (1 + math.exp(-epsilon / 2))
 
     def ask(question: str) -> int:
@@ -207,7 +207,7 @@ def coin_session(bit: int, rng: Any, *, epsilon: float) -> Any:
 
 
 def test_the_bound_for_all_scripts_is_the_largest_loss_of_an_adaptive_analyst() -> None:
-    """By exact enumeration: each analyst asks "a" or "b" next by the answer before."""
+    """By exact enumeration: each analyst chooses "a" or "b" by the previous answer."""
     asked = auditor.Dialogues(auditor.Value([0, 1]), ["a", "b"], rounds=2)
     proof = dp_prover.prove(coin_session, auditor.PureDP(1.0), asked, parameters={"epsilon": 1.0})
     right = 1 / (1 + math.exp(-0.5))
@@ -233,7 +233,7 @@ def test_a_claim_with_delta_gets_a_proof_of_pure_epsilon() -> None:
 
 
 def test_delta_is_not_lost_once_for_each_script() -> None:
-    """A fixed script reaches the count with probability 1/2. An analyst who looks at the answers always does."""
+    """A fixed script reaches the count with probability 1/2. An analyst who reads the answers always does."""
     claim = auditor.ApproximateDP(1.0, 0.5)
     session = functools.partial(proof_of, adaptive_sessions.challenged_exactly, claim=claim)
     given = {"epsilon": 1.0, "turns": 1}
@@ -261,7 +261,7 @@ def test_a_report_says_for_which_scripts_a_claim_is_proved(data: Any, words: str
 
 
 class ReadingSlotNames(hostile_sessions.Base):
-    """Reads what Python writes into a class when one of its objects is copied."""
+    """Reads the attributes that Python adds to a class when one of its objects is copied."""
 
     def __call__(self, question: str) -> float:
         self.ledger.charge(1.0)
@@ -288,9 +288,9 @@ def certificate_of(**more: Any) -> Any:
 
 
 def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
-    found = certificate_of()
-    assert found["asked"] == {"rounds": [[{"ask": "all"}, {"ask": "large"}]] * 2, "meter": None}
-    check_certificate(found)
+    certificate = certificate_of()
+    assert certificate["asked"] == {"rounds": [[{"ask": "all"}, {"ask": "large"}]] * 2, "meter": None}
+    check_certificate(certificate)
 
 
 @pytest.mark.parametrize(
@@ -304,26 +304,26 @@ def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
     ],
 )
 def test_the_checker_refuses_other_rounds(rounds: Any) -> None:
-    """Rounds that fewer or more draws stand for are noticed, except fewer, whose scripts the trace has as well."""
-    found = certificate_of()
-    found["asked"]["rounds"] = rounds
+    """Other numbers of rounds are refused, unless they are fewer and the trace contains their scripts as well."""
+    certificate = certificate_of()
+    certificate["asked"]["rounds"] = rounds
     if len(rounds) == 1:
-        check_certificate(signed(found))
+        check_certificate(signed(certificate))
     else:
         with pytest.raises((ValueError, LookupError)):
-            check_certificate(signed(found))
+            check_certificate(signed(certificate))
 
 
 def test_the_checker_refuses_a_cell_with_paths_of_two_scripts() -> None:
-    found = certificate_of()
-    for entry in found["pairs"]:
+    certificate = certificate_of()
+    for entry in certificate["pairs"]:
         entry["cells"][0]["right"] = entry["cells"][-1]["right"]
     with pytest.raises(ValueError, match=r"script|draws"):
-        check_certificate(signed(found))
+        check_certificate(signed(certificate))
 
 
 def test_the_checker_refuses_delta_for_several_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proof by the masses of all scripts together, whose δ is that of a script on average."""
+    """The proof is by the masses of all scripts together, and its δ is that of a script on average."""
     given = {"epsilon": 1.0, "turns": 1}
     claim, asked = auditor.ApproximateDP(1.0, 0.5), auditor.Dialogues(ONE, ["left", "right"], rounds=2)
     monkeypatch.setattr(session_proof, "PureDP", lambda epsilon: claim)
@@ -340,21 +340,21 @@ def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys:
         auditor.Dialogues(ONE, ["all", "large"], rounds=2),
         60,
     )
-    found = json.loads(json.dumps(proof.certificate))
-    assert retraced(found) is None
+    certificate = json.loads(json.dumps(proof.certificate))
+    assert retraced(certificate) is None
     (tmp_path / "proof.json").write_text(json.dumps(proof.certificate))
     assert main(["check-proof", "--retrace", str(tmp_path / "proof.json")]) == 0
     shown = capsys.readouterr().out
     assert "asked any script of up to 2 questions, one of 2 each time; the function was read again" in shown
-    found["asked"]["rounds"][1] = [{"ask": "all"}, {"ask": "small"}]
-    assert retraced(found) is not None
+    certificate["asked"]["rounds"][1] = [{"ask": "all"}, {"ask": "small"}]
+    assert retraced(certificate) is not None
 
 
 # --- The function itself ---
 
 
 def test_the_played_session_confirms_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the evaluator forgot what a refusal costs, the session itself would show it."""
+    """If the evaluator forgot the cost of a refusal, the session itself would show it."""
     monkeypatch.setattr("dp_prover.language.evaluator.set_attribute", lambda owner, name, value: None)
     proof = proof_of(sessions.Charged, ["all"], rounds=3, parameters=HALF)
     assert not proof.holds
@@ -373,7 +373,7 @@ def test_symbols_stand_for_the_data_of_totals() -> None:
 
 
 class Tables:
-    """Answers with a noisy cell, ``most`` times."""
+    """Answers up to ``most`` times with a noisy cell."""
 
     def __init__(self, totals: Any, rng: np.random.Generator, *, most: int = 2) -> None:
         self.totals, self.rng, self.left = totals, rng, most

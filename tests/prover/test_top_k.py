@@ -1,4 +1,4 @@
-"""The top k by ``np.argsort``: proved with noise for k selections, and not with less noise or where the order of ties matters."""
+"""The top k by ``np.argsort``: proved with noise for k selections, and not with less noise or where ties could show."""
 
 import json
 from fractions import Fraction
@@ -115,7 +115,7 @@ def among_eight(x: Any, rng: Any) -> Any:
 
 
 def test_ranks_that_nobody_reads_are_not_decided() -> None:
-    """The orders of eight numbers are 40,320, of which one path each would be too many."""
+    """Eight numbers have 40,320 orders, too many for a path each."""
     proof = dp_prover.prove(among_eight, PureDP(0.5), Totals(cells=8, values=(0, 10), contribution={"linf": 1}))
     assert proof.proved, proof.reason
 

@@ -36,7 +36,7 @@ def test_the_width_of_texts_is_never_read(mechanism: Callable[..., Any]) -> None
 
 def test_texts_that_are_only_compared_are_proved() -> None:
     def is_there(data: Any, rng: Any) -> Any:
-        found = len(data) > 0 and data[0] == "bb"
-        return found ^ (rng.random() < 0.25)
+        present = len(data) > 0 and data[0] == "bb"
+        return present ^ (rng.random() < 0.25)
 
     assert dp_prover.prove(is_there, auditor.PureDP(1.1), TEXTS).proved

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from folders import PROJECT
 from importlinter.cli import lint_imports
 
-PROJECT = Path(__file__).parents[2]
 MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
 
 
@@ -47,11 +47,11 @@ CONTRACTS = [PROJECT / "pyproject.toml", *PROJECT.glob("*/contracts.toml")]
     "file", CONTRACTS, ids=lambda file: file.parent.name if file.name == "contracts.toml" else "auditor"
 )
 def test_imports_keep_the_contracts(file: Path) -> None:
-    """As `make check` runs them."""
+    """The contracts are those of `make check`."""
     assert lint_imports(str(file), no_cache=True) == 0
 
 
-# What may be loaded by a name in a string although the layers forbid its import: workers load early what they will run.
+# Modules that may be loaded by a name in a string although the layers forbid their import: workers preload what they will run.
 BY_NAME = {("auditor.blackbox.workers", "auditor.auditing")}
 
 
@@ -95,7 +95,7 @@ def shown_imports() -> Iterator[tuple[str, str, str]]:
 
 
 def test_what_is_shown_to_users_is_public() -> None:
-    """Names of the public modules, and the command line from Python."""
+    """Users are shown names of public modules only, and the command line from Python."""
     shown = [*shown_imports()]
     assert {module for _, module, _ in shown} == {*PUBLIC, "auditor.cli"}
     for page, module, name in shown:
@@ -103,7 +103,7 @@ def test_what_is_shown_to_users_is_public() -> None:
         assert name in public, f"{page}: {module}.{name}"
 
 
-# Who alone may import a library.
+# The only modules that may import a library.
 ONLY: dict[str, tuple[str, ...]] = {
     "joblib": ("auditor.blackbox.workers",),
     "loky": ("auditor.blackbox.workers",),
@@ -138,7 +138,7 @@ def test_a_library_is_known_in_its_one_place_only() -> None:
 
 
 def test_no_library_is_used_by_its_private_parts() -> None:
-    """Names of a path with an underscore, and what a library has taken over from another."""
+    """Names of a path with an underscore, and names that a library re-exports from another."""
     inside = [
         f"{module} imports {name}"
         for module, parsed in trees().items()
@@ -180,7 +180,7 @@ def test_every_library_is_declared() -> None:
     optional = {r.split(">")[0] for extra in project["optional-dependencies"].values() for r in extra}
     used = {name.split(".")[0] for parsed in trees().values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
-    # Only the pytest plugin, backends, frames, plots and one method may lean on what is optional.
+    # Only the pytest plugin, backends, frames, plots and one method may use optional libraries.
     assert used - declared <= optional & {
         "pytest",
         "distributed",
@@ -204,5 +204,5 @@ def methods_of(parsed: ast.AST) -> Iterator[tuple[str, str, bool]]:
 
 def test_a_method_has_a_docstring_or_implements_one_that_has() -> None:
     methods = [(module, *method) for module, parsed in trees().items() for method in methods_of(parsed)]
-    known = {name for _, _, name, has_docstring in methods if has_docstring}
-    assert [method for method in methods if not method[-1] and method[2] not in known] == []
+    documented = {name for _, _, name, has_docstring in methods if has_docstring}
+    assert [method for method in methods if not method[-1] and method[2] not in documented] == []

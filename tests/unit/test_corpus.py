@@ -1,4 +1,4 @@
-"""The corpus of published bugs: both sides of each are configured, pinned and in the table; nothing is installed here."""
+"""The corpus of published bugs: both sides of each are configured, pinned and in the table; no library is installed here."""
 
 import json
 import re

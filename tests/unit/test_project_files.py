@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from folders import PROJECT
 
 import auditor
 from auditor.auditing.smallest import LEAST_SPENT, SHARE_SPENT
 
-PROJECT = Path(__file__).parents[2]
 NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "ARCHITECTURE")
 
 
@@ -36,7 +36,7 @@ def test_links_between_the_files_lead_somewhere() -> None:
         assert [link for link in links if not (PROJECT / link).exists()] == []
 
 
-# The pages on the code as it is. Reports, findings and the changelog name the code of their day.
+# Pages about the code as it is. Reports, findings and the changelog name the code of their time.
 PAGES = sorted(
     page
     for folder in ("", "tests", "dp_prover", "docs", "configs", "mechanisms", "benchmarks", "examples")
@@ -57,7 +57,7 @@ WORDS_OF_OTHER_TOOLS = {"additional_dependencies", "max_grad_norm"}
 
 
 def lost_files(text: str, beside: Path) -> list[str]:
-    """Return the paths in a text to modules that are not there. A path may leave out its first folders."""
+    """Return the paths in a text to modules that do not exist. A path may leave out its first folders."""
     named = set(PATH.findall(text)) - FILES_OF_READERS
     return sorted(
         path
@@ -67,7 +67,7 @@ def lost_files(text: str, beside: Path) -> list[str]:
 
 
 def lost_names(text: str) -> list[str]:
-    """Return the dotted names in a text that are no module, and no attribute of a module; entry points have groups."""
+    """Return the dotted names in a text that are neither a module nor an attribute of one; entry points have groups."""
     metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = metadata["project"]["entry-points"]
     named = {name for name in DOTTED.findall(text) if not name.endswith((".py", ".md", ".yaml", ".json"))}
@@ -82,7 +82,7 @@ def test_the_modules_and_names_that_a_page_gives_are_there(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     assert [path for path in lost_files(prose, page.parent) if path not in shown] == []
     assert lost_names(prose) == []
-    # A span such as `COLUMNS` or `find_pair`, wherever a page has it, is a word of the code.
+    # A span such as `COLUMNS` or `find_pair` must occur in the code, whichever page has it.
     spans = set(re.findall(r"`(\w*(?:_|[A-Z]{3})\w*)`", prose))
     assert [span for span in sorted(spans) if span not in WORDS | WORDS_OF_OTHER_TOOLS and not span[0].isdigit()] == []
     for names, path in re.findall(r"((?:`\w+`(?:, | and | or )?)+)(?: in | of | \()`((?:\w+/)*\w+\.py)`", prose):
@@ -110,10 +110,10 @@ def test_the_commands_and_targets_they_name_are_there() -> None:
     targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for name in (name for name in NAMES if name != "CHANGELOG"):  # which names those of earlier versions
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
-        told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
+        named = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
             r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE
         )
-        assert [command for command in told if f"\n    {command} " not in helped and command != "--version"] == []
+        assert [command for command in named if f"\n    {command} " not in helped and command != "--version"] == []
         assert [target for target in re.findall(r"\bmake (\w+) +#", text) if target not in targets] == []
 
 
@@ -143,7 +143,7 @@ def test_the_versions_of_python_are_those_that_are_tested() -> None:
 
 
 def test_what_readme_says_of_systems_is_what_the_workflow_does() -> None:
-    """mypy knows which names of the standard library macOS lacks; the job runs what depends on the system."""
+    """mypy knows the names of the standard library that macOS lacks; the job runs the tests that depend on the system."""
     jobs = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
     runs_on = {name: job["runs-on"].partition("-")[0] for name, job in jobs.items()}
     assert {runs_on[name] for name in runs_on if name != "macos"} == {"ubuntu"}

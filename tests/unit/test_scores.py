@@ -22,7 +22,7 @@ TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
 
 
 def gaussian(number: int, seed: int = 0, mu: float = 1.0) -> tuple[Floats, Floats]:
-    """Return scores inside and outside, with one coin for each."""
+    """Return scores inside and outside, with a coin for each."""
     rng = np.random.default_rng(seed)
     inside = rng.random(number) < 0.5
     scores = rng.normal(size=number) + mu * inside

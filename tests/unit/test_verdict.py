@@ -140,8 +140,8 @@ NOTHING_RANDOM = Judgement(Verdict.NO_VIOLATION_FOUND, "all looked at", Bound("s
 def ended(name: str, p_value: float | None) -> Audit:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
     plan = Plan(name, PythonSource("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
-    found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
-    return Audit(Ledger(plan, lambda progress: None), found).close().with_seconds(3.0)
+    evidence = NOTHING_RANDOM if p_value is None else Refuting(p_value)
+    return Audit(Ledger(plan, lambda progress: None), evidence).close().with_seconds(3.0)
 
 
 def test_the_seconds_of_audits_side_by_side_sum_to_the_time_they_took() -> None:
@@ -160,9 +160,9 @@ def test_the_seconds_of_audits_side_by_side_sum_to_the_time_they_took() -> None:
 def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[float | None], not_run: int) -> None:
     results = [ended(str(i), p) for i, p in enumerate(p_values)]
     settled = settle(results, 0.1, len(p_values) + not_run)
-    known = [1.0 if p is None else p for p in p_values] + [1.0] * not_run
-    levels = holm_levels(known, 0.1)
-    refuted = {i for i, p in enumerate(known) if p <= levels[i]}
+    expected = [1.0 if p is None else p for p in p_values] + [1.0] * not_run
+    levels = holm_levels(expected, 0.1)
+    refuted = {i for i, p in enumerate(expected) if p <= levels[i]}
     assert [after.name for after in settled] == [before.plan.name for before in results]
     for i, (before, after) in enumerate(zip(results, settled, strict=True)):
         assert after.seconds == 3.0

@@ -54,7 +54,7 @@ def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
 
 
 def keeps(before: Any, after: Any, every: Any, noise: Any) -> None:
-    """Require that all rows survive each move of noise and data: its first part, plus or minus each of the others."""
+    """Require that all rows survive each move of noise and data: the move's first part, plus or minus each of its others."""
     parts = [zip(ours, theirs, strict=True) for ours, theirs in zip(before, after, strict=True)]
     for (form, relation), (other, same) in itertools.chain.from_iterable(parts):
         need(all(name in noise or name in every[0][0] or name[:1] in "o" for name in other), "a symbol")

@@ -54,7 +54,7 @@ def different(values: Any) -> Any:
 def texts_of(data: Any, forms: Any) -> list[str]:
     """Return the data sets of traces as JSON texts, after checking that all arrive as values, or all as arrays of one type.
 
-    Empty arrays must have the remaining axes of the others.
+    The remaining axes of an empty array must be those of the others.
     """
     arriving = sorted({f"array of {dataset['dtype']}" if "array" in dataset else "value" for dataset in data})
     need(forms == arriving and len(arriving) == 1, "one form of the data")

@@ -127,14 +127,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], message: str) -> None:
     def untouched(bit: int, size: int, rng: Any) -> Any:
         raise AssertionError("drawn")
 
     with pytest.raises(auditor.InvalidInputError) as caught:
         audit(untouched, **options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 # --- Phases ---
@@ -144,31 +144,31 @@ IN_THIS_PROCESS = Execution(workers=1, batch=300, isolate=False)
 
 def test_no_output_serves_two_phases() -> None:
     """The first random number of every call is different, so no stream is drawn twice."""
-    seen: list[float] = []
+    recorded: list[float] = []
 
     def recording(bit: int, size: int, rng: np.random.Generator) -> Any:
         draws = rng.random(size)
-        seen.append(float(draws[0]))
+        recorded.append(float(draws[0]))
         return bit ^ (draws < 0.25)
 
     result = run(plan(recording, execution=IN_THIS_PROCESS, sharpen=True))
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
-    assert len(seen) > 20
-    # The first calls measure the time; the next draw twice from one stream on both sides, to see whether the outputs repeat.
-    assert seen[2:4] == seen[4:6]
-    assert len(set(seen)) == len(seen) - 3
+    assert len(recorded) > 20
+    # The first calls measure the time; the next two draw from one stream on both sides, to see whether the outputs repeat.
+    assert recorded[2:4] == recorded[4:6]
+    assert len(set(recorded)) == len(recorded) - 3
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks only while the first round learns is not refuted."""
-    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw, too
-    drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
+    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw outputs as well
+    drawn, trial = 0, 2 + 2 * TRIAL  # before the audit: how long a call takes, and whether outputs repeat
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
         nonlocal drawn
         drawn += size
-        before_the_bound = drawn <= trial + FEWEST  # which the first round learns from
+        before_the_bound = drawn <= trial + FEWEST  # the outputs from which the first round learns
         return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
 
     result = run(plan(honest_at_last, execution=IN_THIS_PROCESS, planted=0))
@@ -177,16 +177,18 @@ def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyP
 
 
 def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
-    told: list[Progress] = []
-    result = run(plan(response, shrink=False, sharpen=True), told.append)
-    assert {progress.phase for progress in told} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
-    assert all(0 < progress.done <= progress.planned for progress in told)
-    assert {progress.audit for progress in told} == {"some"}
-    last = {progress.phase: progress for progress in told}
+    shown: list[Progress] = []
+    result = run(plan(response, shrink=False, sharpen=True), shown.append)
+    assert {progress.phase for progress in shown} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
+    assert all(0 < progress.done <= progress.planned for progress in shown)
+    assert {progress.audit for progress in shown} == {"some"}
+    last = {progress.phase: progress for progress in shown}
     for phase in (Phase.SELECTION, Phase.BOUND):
         assert last[phase].done == last[phase].planned
     assert last[Phase.SEARCH].done == result.outputs.search
-    rounds = [progress.done for progress in told if progress.phase is Phase.BOUND and progress.done == progress.planned]
+    rounds = [
+        progress.done for progress in shown if progress.phase is Phase.BOUND and progress.done == progress.planned
+    ]
     assert sum(rounds) == result.outputs.bound
 
 
@@ -216,18 +218,20 @@ def count_of_a_list(records: Any, rng: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize(
-    ("container", "verdict", "told"),
+    ("container", "verdict", "message"),
     [("list", "no_violation_found", []), ("array", "violation", ["raises ValueError: 'The truth value of an"])],
 )
 def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
-    container: str, verdict: str, told: list[str]
+    container: str, verdict: str, message: list[str]
 ) -> None:
     few = auditor.Records((0, 10), size=(0, 3), container=container)
     result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000, planted=0)
     assert result.verdict == verdict
-    assert len(result.warnings) == len(told)
+    assert len(result.warnings) == len(message)
     for part in (
-        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"] if told else []
+        [*message, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"]
+        if message
+        else []
     ):
         assert part in result.warnings[0]
     assert result.to_dict()["warnings"] == list(result.warnings)
@@ -272,7 +276,7 @@ def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def weak(bit: int, size: int, rng: np.random.Generator) -> Any:
-    """Answer by one of two thresholds: with the same stream, the answers of the two sides differ once in 2,000 times."""
+    """Answer by one of two thresholds: given the same stream, the answers of the two sides differ with probability 1/2,000."""
     return rng.random(size) < 0.5 + 0.0005 * bit
 
 
@@ -313,9 +317,9 @@ def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answe
 def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     mechanism: Any, neighbours: Any, claim: Any
 ) -> None:
-    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
+    """With probability below 0.01 none of 10,000 answers of ``weak`` differs between the sides; with this seed some do.
 
-    The only warning is that a violation of twice so small a claim might be missed.
+    The only warning is that a violation of twice this small claim might be missed.
     """
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
@@ -324,8 +328,8 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
 
 def test_a_weak_pass_says_to_what_the_setting_is_to_be_raised() -> None:
     given: Any = {"search": 0, "planted": 0, "seed": 7}
-    [told] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
-    samples = int(told.rpartition("raise `samples` to ")[2].replace(",", ""))
+    [shown] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
+    samples = int(shown.rpartition("raise `samples` to ")[2].replace(",", ""))
     assert 100 < samples < 1000
     assert not audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, **given).warnings
 
@@ -365,7 +369,8 @@ def needs_three(records: Any, rng: np.random.Generator) -> float:
 
 @pytest.mark.parametrize("samples", [2_000, 20_000])
 def test_other_pairs_are_tried_where_every_output_raises(samples: int) -> None:
-    """Two records raise, and three do not: both sides of the first pairs raise. α = 1e-3 allows no false violation here."""
+    """Two records raise and three do not, so both sides of the first pairs raise. A false violation has probability
+    1e-3, and the seed has none."""
     domain = auditor.Records((0, 1), size=(0, 5))
     result = audit(needs_three, auditor.PureDP(1.0), domain, samples=samples, isolate=False, workers=1)
     assert result.verdict == "violation", result.stop_reason
@@ -392,7 +397,7 @@ def needs_an_array(records: Any, rng: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "container", "told"),
+    ("mechanism", "container", "message"),
     [
         (
             needs_a_list,
@@ -406,11 +411,11 @@ def needs_an_array(records: Any, rng: np.random.Generator) -> float:
         ),
     ],
 )
-def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, told: str) -> None:
+def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, message: str) -> None:
     domain = auditor.Records((0, 1), size=(1, 3), container=container)
     result = audit(mechanism, neighbours=domain, samples=1000)
     assert result.verdict == "inconclusive"
-    assert result.stop_reason.endswith(told)
+    assert result.stop_reason.endswith(message)
 
 
 def test_what_fails_on_rows_is_told_how_to_get_data_frames() -> None:
@@ -452,7 +457,7 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
 
 
 def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
-    """Each call is sound by itself, and every second call adds 10; the outputs of one call are all from one side. Seeded."""
+    """Each call is sound by itself, and every second call adds 10; all outputs of a call come from the same side. Seeded."""
     calls, verdicts = itertools.count(), []
 
     def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:
@@ -461,8 +466,8 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     for seed in range(6):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
-            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False, workers=1)
-            verdicts.append(str(found.verdict))
+            result = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False, workers=1)
+            verdicts.append(str(result.verdict))
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
             verdicts.append("refused")

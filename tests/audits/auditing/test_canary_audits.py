@@ -31,12 +31,12 @@ def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:
     broken = one_run(auditor.GaussianDP(1.0), apart=True, parameters={"sigma": 0.5})
     assert broken.verdict == "violation" and 1 < broken.bound.value < 2 and broken.p_value < 1e-6
     assert "if no canary affects another one's score, above the claimed μ = 1" in str(broken)
-    # Without the assumption less is proved.
+    # Without the assumption the bound is lower.
     assert 0 < one_run(auditor.GaussianDP(1.0), parameters={"sigma": 0.5}).bound.value < broken.bound.value
 
 
 def test_of_several_runs_a_refuted_claim_has_no_more() -> None:
-    """The levels of all looks sum to the whole level; the bound shown holds at its look's share."""
+    """The levels of all looks sum to the level of the audit, and the bound that is shown holds at its look's share."""
     broken = {"parameters": {"sigma": 0.4}, "apart": True, "runs": 6}
     early = one_run(auditor.GaussianDP(1.0), **broken)
     assert early.verdict == "violation" and early.outputs.bound == early.event.runs == 1
@@ -62,15 +62,15 @@ def test_batch_mechanisms_and_those_with_entropy_of_their_own_run_once_too() -> 
 
 def test_coins_are_fair_and_independent_of_place_and_run() -> None:
     """Over 20 runs of 400 coins, each rate deviates by 5.5 standard errors with probability below 1e-7."""
-    seen: list[Any] = []
+    recorded: list[Any] = []
 
     def noted(dataset: Any, rng: np.random.Generator) -> Any:
-        seen.append(np.isin(np.arange(NUMBER), dataset))
+        recorded.append(np.isin(np.arange(NUMBER), dataset))
         return np.zeros(NUMBER)
 
     domain = auditor.Canaries(range(NUMBER), own_place, runs=20)
     auditor.audit(noted, auditor.PureDP(1.0), domain, method="one-run", isolate=False, workers=1)
-    coins = np.array(seen[:20])
+    coins = np.array(recorded[:20])
     assert abs(coins.mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins.size)
     assert abs((coins[1:] == coins[:-1]).mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins[1:].size)
     assert abs((coins[:, 1:] == coins[:, :-1]).mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins[:, 1:].size)
@@ -103,7 +103,7 @@ def test_a_delta_above_the_error_cannot_be_refuted_where_canaries_may_affect_eac
 
 @pytest.mark.parametrize("file", ["opacus.yaml", "adaptive_clipping.yaml"])
 def test_the_example_of_a_library_is_complete(file: str) -> None:
-    """Its verdicts need the library; here the example is only loaded, and its program is checked to be Python."""
+    """Its verdicts need the library; here the example is only loaded, and its program must be valid Python."""
     folder = Path(__file__).parents[3] / "examples" / "opacus"
     plans = load_configuration(folder / file).plans
     assert {str(plan.expect) for plan in plans} == {"violation", "no_violation_found"}
@@ -128,5 +128,5 @@ def test_what_would_be_caught_is_known_before() -> None:
         released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99, workers=1, isolate=False
     )
     caught = {row.chance: row.caught for row in foresight.foresee(plan)}
-    found = one_run(auditor.GaussianDP(1.0), apart=True)
-    assert caught == {0.8: pytest.approx(found.power["80%"]), 0.95: pytest.approx(found.power["95%"])}
+    result = one_run(auditor.GaussianDP(1.0), apart=True)
+    assert caught == {0.8: pytest.approx(result.power["80%"]), 0.95: pytest.approx(result.power["95%"])}

@@ -114,7 +114,7 @@ def test_each_claim_is_an_audit_of_its_own_name_and_share_of_the_budget(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("claim", "neighbours", "told"),
+    ("claim", "neighbours", "message"),
     [
         ("[{epsilon: 1}]", GROUPS, "there are 1 claims for 2 contributions"),
         ("[{epsilon: 1}, {epsilon: -1}]", GROUPS, "epsilon is -1"),
@@ -126,10 +126,10 @@ def test_each_claim_is_an_audit_of_its_own_name_and_share_of_the_budget(tmp_path
         ),
     ],
 )
-def test_what_cannot_be_meant_is_told_with_its_line(tmp_path: Path, claim: str, neighbours: str, told: str) -> None:
+def test_what_cannot_be_meant_is_told_with_its_line(tmp_path: Path, claim: str, neighbours: str, message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         load(tmp_path, claim, neighbours)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "some.yaml, line 7" in str(caught.value)
 
 
@@ -142,7 +142,7 @@ def test_the_larger_groups_of_document_004_are_two_audits() -> None:
 
 
 def test_each_group_is_judged_by_its_own_claim(tmp_path: Path) -> None:
-    """The first group has ε = 1, the second ε = 2: each claim is true of one of them only."""
+    """The first group has ε = 1, the second ε = 2: each of the two claims holds for only one of them."""
     for claims, verdicts in (
         ("[{epsilon: 1}, {epsilon: 2}]", ["no_violation_found", "no_violation_found"]),
         ("[{epsilon: 2}, {epsilon: 1}]", ["no_violation_found", "violation"]),

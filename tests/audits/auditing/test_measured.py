@@ -59,11 +59,13 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
-    found = auditor.audit(noisy, neighbours=PEOPLE, samples=50_000, **ONCE)
-    assert found.bound is not None
-    assert (found.verdict, found.passed, found.planted, found.power) == ("measured", True, None, None)
-    assert 0.75 * true < found.bound.value <= true
-    assert f"loses at least ε ≥ {math.floor(1000 * found.bound.value) / 1000:.3f} with 99.90 % confidence" in str(found)
+    result = auditor.audit(noisy, neighbours=PEOPLE, samples=50_000, **ONCE)
+    assert result.bound is not None
+    assert (result.verdict, result.passed, result.planted, result.power) == ("measured", True, None, None)
+    assert 0.75 * true < result.bound.value <= true
+    assert f"loses at least ε ≥ {math.floor(1000 * result.bound.value) / 1000:.3f} with 99.90 % confidence" in str(
+        result
+    )
 
 
 def test_what_cannot_be_measured_is_said() -> None:
@@ -78,7 +80,7 @@ def test_what_cannot_be_measured_is_said() -> None:
 
 
 def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
-    """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
+    """Bounds on ε stay below ln(n / ln(1/α)) for n outputs and level α."""
     result = auditor.audit(
         lambda records, size, rng: np.full(size, float(len(records))), neighbours=PEOPLE, samples=20_000, **ONCE
     )
@@ -88,7 +90,7 @@ def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
 
 
 def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A report says what is measured, and is read back. The level of the measured bound is no larger than Holm leaves."""
+    """The report says what is measured, and can be read back. The measured bound has no more than the level that Holm leaves."""
     text = CONFIG.replace("    claim: {epsilon: 1.0}\n    samples", "    samples")
     config.write_text(text, encoding="utf-8")
     out = config.parent / "out"

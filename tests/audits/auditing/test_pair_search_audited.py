@@ -16,7 +16,7 @@ def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
 
 
 def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
-    """A sound count by small ε: the bound comes close to the true value and, as always, rarely exceeds it (level 10⁻⁶)."""
+    """A sound count with small ε: the bound comes close to the true value and exceeds it with probability 10⁻⁶, as any bound."""
     domain, epsilon = Records((0, 1), size=(0, 200)), 0.2
     result = auditor.audit(
         count,
@@ -30,7 +30,7 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
         isolate=False,
     )
     assert result.bound is not None
-    # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.
+    # Five standard errors of the loss on all outputs, and the flattening towards the ends of a path of nine steps.
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
-    assert result.outputs.selection <= 0.152 * result.outputs.bound  # a share of .15 of each round, or the least number
+    assert result.outputs.selection <= 0.152 * result.outputs.bound  # 15 % of each round, or the minimum

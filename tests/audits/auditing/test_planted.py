@@ -63,10 +63,10 @@ def test_outputs_of_texts_can_only_be_null() -> None:
 
 
 def test_a_fault_shows_on_data_with_the_fact_only() -> None:
-    known: dict[str, frozenset[Fact]] = {}
-    assert EMPTY.touched(Pair([], [1]), known) == (True, False)
-    assert EMPTY.touched(Pair([1], []), known) == (False, True)
-    assert EMPTY.touched(Pair([2], [1]), known) == (False, False)
+    facts_of_audit: dict[str, frozenset[Fact]] = {}
+    assert EMPTY.touched(Pair([], [1]), facts_of_audit) == (True, False)
+    assert EMPTY.touched(Pair([1], []), facts_of_audit) == (False, True)
+    assert EMPTY.touched(Pair([2], [1]), facts_of_audit) == (False, False)
     sample = Sample(numbers(100), numbers(100))
 
     def means(seen: Sample) -> tuple[float, float]:
@@ -126,14 +126,14 @@ def test_a_pass_that_proves_no_loss_is_weak() -> None:
     assert result.bound.value == 0
     assert result.weak
     assert any(warning.startswith("weak: no loss above noise was seen") for warning in result.warnings)
-    # This mechanism does ignore its data, and outputs with the same noise show it.
+    # This mechanism does ignore its data, and outputs with common random numbers show it.
     assert any(warning.startswith("with the same seed, outputs were identical") for warning in result.warnings)
     lossless = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(0.0), PEOPLE, **OPTIONS)
     assert not any(warning.startswith("weak: no loss") for warning in lossless.warnings)
 
 
 def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
-    """A sound median by the exponential mechanism loses up to ε on some data sets, and less than noise on most."""
+    """A sound median by the exponential mechanism loses up to ε on some data sets, and less than its noise hides on most."""
 
     def median(records: Any, size: int, rng: np.random.Generator) -> Any:
         ranks = np.searchsorted(np.sort(records), np.arange(10))
@@ -176,7 +176,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
 
 
 def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
-    """This holds however much so few outputs might have missed."""
+    """This holds however much a search with so few outputs might have missed."""
     file = Path(__file__).parents[3] / "configs" / "quickstart.yaml"
     [plan, *_] = load_configuration(file, samples=100, workers=1).plans
     execution = Execution(workers=1, isolate=False)
@@ -199,7 +199,7 @@ def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:
         columns = [side.columns[0] for side in (seen.left, seen.right)]
         return [0.0 if column.codes is None else float((column.codes >= 0).mean()) for column in columns]
 
-    # Five standard deviations: both fail by chance once in a million times.
+    # Five standard deviations: both fail by chance with probability 1e-6.
     expected = pytest.approx([effect.share, effect.otherwise], abs=5 * math.sqrt(1 / 4 / 4_000))
     assert nulls(fault.planted_in(sample, (True, False))) == expected
 

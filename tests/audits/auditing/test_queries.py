@@ -111,7 +111,7 @@ def test_a_fall_is_found_and_shown() -> None:
         (lambda records: max(records, default=0.0), UNIT, False),
         (lambda records: -max(records, default=0.0), UNIT, True),
         (mean, UNIT, True),
-        # Group privacy has pairs of which neither is part of the other; they say nothing.
+        # Under group privacy there are pairs of which neither data set contains the other; they say nothing about monotonicity.
         (total, auditor.Records((0, 5), integer=True, size=(0, 9), distance=2), False),
         (total, auditor.Records((-1, 5), integer=True, size=(0, 9), distance=3), True),
         (lambda totals: totals[0], auditor.Totals([[1, 0], [0, -1]], (0, 50)), False),
@@ -171,7 +171,7 @@ def refuses(records: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [
         (Counter(), "answers 1 and then 2 on []"),
         (refuses, "raises ValueError: one record is too few on [0.0]"),
@@ -187,10 +187,10 @@ def refuses(records: Any) -> float:
         (lambda records, size: np.zeros(size), "takes size or rng"),
     ],
 )
-def test_what_is_no_query_is_an_error_that_names_the_data_set(query: Any, told: str) -> None:
+def test_what_is_no_query_is_an_error_that_names_the_data_set(query: Any, message: str) -> None:
     with pytest.raises(auditor.MechanismError) as caught:
         audit(query, auditor.Sensitivity(1))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_monotone_claim_is_about_one_number() -> None:
@@ -307,13 +307,13 @@ def saturated(rows: list[dict[str, Any]]) -> int:
 
 
 def test_large_numbers_have_a_length_too() -> None:
-    """The squares of these are no doubles."""
+    """The squares of these numbers exceed the largest double."""
     result = audit(lambda records: [1e300 * len(records)] * 2, auditor.Sensitivity(1.5e300, "l2"))
     assert (result.verdict, result.bound.value) == (Verdict.NO_VIOLATION_FOUND, pytest.approx(2**0.5 * 1e300))
 
 
 def test_a_frame_at_a_distance_moves_further() -> None:
-    """Under add_remove, two moves exchange a row: the counts of both groups move."""
+    """Under add_remove, two moves replace a row, so the counts of both groups move."""
     domain = auditor.Frame(FRAMES, size=(0, 8), distance=2)
     assert audit(counts, auditor.Sensitivity(2), domain).bound.value == 2
     assert audit(counts, auditor.Sensitivity(1, "linf"), domain).verdict is Verdict.VIOLATION
@@ -330,7 +330,8 @@ def test_an_edge_off_the_corners_is_found() -> None:
 
 
 def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
-    """This is how OpenDP 0.4.0 added integers. Alternating high and low values cancel; with all high values first, they do not."""
+    """OpenDP 0.4.0 added integers in this way. Alternating high and low values cancel; if all high values come first,
+    they do not."""
     column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
     kept, shuffled = (
         audit(

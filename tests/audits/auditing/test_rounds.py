@@ -52,7 +52,7 @@ def rounds_of(plan: Plan) -> Rounds:
 
 
 def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, level: float) -> float:
-    """Return the bound of a round with this many outputs, on some of which a rule guessed; ``wins`` guesses were right."""
+    """Return the bound of a round with this many outputs: a rule guessed on some of them, ``wins`` times correctly."""
     method = replace(plan, alpha=level).method(outputs, share=share)
     counts = GuessCounts(Counts(wins, guesses, 0, 0), Counts(guesses - wins, guesses, 0, 0))
     any_test: Any = None  # a bound on a pure loss depends on the counts alone
@@ -60,7 +60,7 @@ def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, le
 
 
 def fewest_wins(plan: Plan, planned_round: Round, value: float, level: float) -> int:
-    """Return the fewest right guesses of a round without abstentions whose bound exceeds a value."""
+    """Return the smallest number of correct guesses, without abstentions, with which the bound of a round exceeds a value."""
 
     def exceeds(wins: int) -> bool:
         return bound_of(plan, planned_round.bound, planned_round.share, wins, planned_round.bound, level) > value
@@ -81,7 +81,7 @@ def test_the_bound_of_an_audit_is_that_of_its_counts_at_the_share_of_its_round()
 
 
 def error(plan: Plan, truth: float, level: float) -> float:
-    """Return the chance that the bound of some round exceeds the truth: of randomised response, by its binomial counts."""
+    """Return the probability that the bound of some round exceeds the true ε of randomised response, by its binomial counts."""
     rate = 1 / (1 + math.exp(-truth))
 
     def from_here(rounds: Rounds, *, refuted: bool) -> float:
@@ -108,14 +108,14 @@ def error(plan: Plan, truth: float, level: float) -> float:
 def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
     samples: int, alpha: float, claimed: float, truth: float
 ) -> None:
-    """This is exact, over all numbers of right guesses, whether the claim is never refuted, or early, or late, at any level."""
+    """Exactly, over all numbers of correct guesses: the claim is refuted never, early or late, at any level."""
     plan = plan_of(claim=auditor.PureDP(claimed), alpha=alpha, samples=samples)
     for level in (alpha, alpha / 7, 3 * alpha):
         assert 0.02 * level < error(plan, truth, level) <= level
 
 
 def most_of_the_level(plan: Plan, number: int, *, is_last: bool) -> float:
-    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
+    """Return the largest share of the level that a round may have: the last round has all that the others leave."""
     planned_rounds = rounds_for(plan.settings.samples, plan.settings.search)
     before = sum(planned_round.share for planned_round in planned_rounds[:number])
     return planned_rounds[number].share if number < len(planned_rounds) and not is_last else 1 - before
@@ -131,17 +131,17 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
     plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
     monkeypatch.setattr(Ledger, "elapsed", lambda _: took[0])
-    while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
-        if now.number == ended_at:  # for example if most outputs fail
-            now = rounds.ending_with(100)
-        assert now == rounds.done[-1]
-        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
-        rounds.ledger.spend(Phase.BOUND, now.bound)
-        took[0] += 1e-5 * now.bound
-    assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
-    assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
+    while last := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
+        if last.number == ended_at:  # for example if most outputs fail
+            last = rounds.ending_with(100)
+        assert last == rounds.done[-1]
+        assert last.share <= most_of_the_level(plan, last.number, is_last=rounds.ended)
+        rounds.ledger.spend(Phase.BOUND, last.bound)
+        took[0] += 1e-5 * last.bound
+    assert [done.number for done in rounds.done] == [*range(len(rounds.done))]
+    assert 0 < sum(done.share for done in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    assert rounds.ledger.spent.bound <= sum(one.bound for one in rounds_for(samples))
+    assert rounds.ledger.spent.bound <= sum(done.bound for done in rounds_for(samples))
 
 
 # --- What a round learns from ---
@@ -208,7 +208,7 @@ def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str
     result = ended(claim, method, batch).result()
     growth, budget = result.illustration.growth, result.to_dict()["budget"]
     assert result.bound is not None
-    drawn, planned_bounds = [outputs for outputs, _ in growth], [one.bound for one in rounds_for(7_000)]
+    drawn, planned_bounds = [outputs for outputs, _ in growth], [planned.bound for planned in rounds_for(7_000)]
     sharpening = [[planned_bounds[0], outputs] for outputs in (560, 476)]
     assert drawn in (planned_bounds[: len(drawn)], *sharpening), (
         "8 % of samples if refuted early, with its search if any"
@@ -222,7 +222,7 @@ def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str
 
 @pytest.mark.parametrize("audits", [1, 7])
 def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -> None:
-    """Like the bound, which Holm's step-down may judge at another level than the plan's."""
+    """Like the bound, they may be judged at another level than the plan's, by Holm's step-down."""
     [settled] = settle([ended(auditor.PureDP(0.5))], 0.001, audits)
     assert settled.bound is not None
     assert settled.illustration.growth[settled.judgement.round][1] == settled.bound.value
@@ -233,7 +233,8 @@ def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -
 
 
 def test_a_profile_lies_below_the_truth() -> None:
-    """Laplace of ε = 1: δ(ε) = 1 − e^((ε − 1)/2); a false failure needs a bound that errs, which has a chance of 0.1 %, seeded."""
+    """Laplace noise of ε = 1 has δ(ε) = 1 − e^((ε − 1)/2). The test fails if the bound errs, which has probability
+    0.1 %; seeded."""
     for epsilon, delta in ended(auditor.ApproximateDP(0.5, 0.01)).result().illustration.profile:
         assert delta <= max(0.0, 1 - math.exp((epsilon - 1) / 2))
 
@@ -247,7 +248,7 @@ def test_a_refuted_claim_ends_with_a_tenth_of_the_samples_or_goes_on_if_asked() 
     assert (brief.verdict, sharp.verdict) == ("violation", "violation")
     assert brief.stop_reason == f"refuted after {brief.outputs.bound:,} outputs"
     assert brief.outputs.bound == sum(outputs for outputs, _ in brief.illustration.growth) < 13_000
-    assert [outputs for outputs, _ in sharp.illustration.growth] == [one.bound for one in rounds_for(100_000)]
+    assert [outputs for outputs, _ in sharp.illustration.growth] == [planned.bound for planned in rounds_for(100_000)]
     assert 1 < brief.bound.value < sharp.bound.value < 4
     one_by_one = once(lambda dataset, rng: rng.laplace(dataset, 0.25))
     assert one_by_one.outputs.bound < 2_500, "where outputs are not cheap, none are drawn to sharpen a bound"
@@ -344,7 +345,7 @@ def test_where_one_output_takes_a_second_the_audit_ends_in_time(clock: Clock) ->
 @pytest.mark.parametrize("seconds_each", [0.01, 0.1, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("limit", [5.0, 20.0])
 def test_slow_outputs_pass_the_limit_by_one_output_at_most(clock: Clock, seconds_each: float, limit: float) -> None:
-    """Each output has a call of its own. The first look at the mechanism takes at most eight calls, before anything is drawn."""
+    """Each output has a call of its own. The first look at the mechanism takes at most eight calls, before the audit draws."""
 
     def slow(records: Any, rng: Rng) -> float:
         clock.now += seconds_each
@@ -358,7 +359,7 @@ def test_slow_outputs_pass_the_limit_by_one_output_at_most(clock: Clock, seconds
 
 @pytest.mark.parametrize("slow_from", [1.5, 3.0, 6.0])
 def test_a_search_that_becomes_slower_than_foreseen_ends_in_time(clock: Clock, slow_from: float) -> None:
-    """The time of an output is measured at the beginning; later ones take forty times as long."""
+    """The time per output is measured at the beginning; later outputs take forty times as long."""
 
     def slow(records: Any, rng: Rng) -> float:
         clock.now += 0.001 if clock.now < slow_from else 0.04
@@ -366,7 +367,7 @@ def test_a_search_that_becomes_slower_than_foreseen_ends_in_time(clock: Clock, s
 
     plan = plan_of(slow, samples=ENDLESS, seconds=20.0)
     ended = carry_out(replace(plan, neighbours=auditor.Records((0.0, 1.0), size=(0, 10)))).result()
-    # A task that was foreseen to take a quarter of a second and a batch may be under way.
+    # A batch and a task that was forecast to take a quarter of a second may be under way.
     assert clock.now <= 20 + 40 * 0.25 + 128 * 0.04
     assert "20 seconds were over: " in ended.stop_reason
 

@@ -1,4 +1,4 @@
-"""Pairs ranked by outputs with common random numbers: the distance, and what it alone can find."""
+"""Pairs ranked by outputs with common random numbers: the distance, and faults that this ranking alone finds."""
 
 from typing import Any
 
@@ -19,7 +19,8 @@ def test_noise_that_is_added_leaves_the_distance_and_all_else_counts_by_kind() -
 
 
 def test_one_value_of_many_that_counts_twice_is_found() -> None:
-    """Without a fixed seed, a bound would fail with probability 0.1 %. Without the comparison, 2 of 20 seeds find it."""
+    """Without a fixed seed, a bound would fail with probability 0.1 %. Without the ranking, the fault is found with 2
+    of 20 seeds."""
 
     def count(rows: Any, rng: np.random.Generator) -> float:
         return len(rows) + sum(row["day"] == "2024-03-11" for row in rows) + float(rng.laplace())

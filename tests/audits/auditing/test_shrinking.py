@@ -36,13 +36,14 @@ AT_MOST, AT_LEAST = auditor.Probability(0.5, at_most=True), auditor.Probability(
 
 
 def leaks_large_values(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Count the records; without enough noise where more than three hold a value above 7."""
+    """Count the records; with too little noise if more than three have a value above 7."""
     scale = 0.5 if len(data) > 3 and np.any(data > 7) else 2.5
     return len(data) + rng.laplace(0, scale, size)
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Report for every pair of values which is odd, truthfully three times in four: ε = ln 3 if one is odd, else 0."""
+    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is
+    odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 
@@ -78,7 +79,7 @@ def leaky() -> Any:
 def test_only_what_the_fault_needs_remains(leaky: Any) -> None:
     pair = leaky.smallest.pair
     assert leaky.verdict is Verdict.VIOLATION
-    # At ε = 2 on one side of the fault and 0.4 on the other, noise of two scales differs, too: the fault shows on 3 and 4.
+    # With ε = 2 on one side of the fault and 0.4 on the other, the two noise scales differ as well: 3 and 4 records show the fault.
     assert sorted((len(pair.left), len(pair.right))) in ([3, 4], [4, 5])
     longer = max(pair.left, pair.right, key=len)
     assert sorted(longer)[-1] in {8, 9, 10}, "one culprit"
@@ -89,7 +90,7 @@ def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> N
     entry = json.loads(to_json(leaky.to_dict()))["smallest"]
     event, bound = entry["event"], entry["bound"]
     (hl, nl), (hr, nr) = event["counts"]["left"], event["counts"]["right"]
-    seen = Counts(hl, nl, hr, nr)
+    tally = Counts(hl, nl, hr, nr)
     nothing = Counts(0, nl, 0, nr)
     if event["opposite"]:
         opposite = Counts(
@@ -98,10 +99,10 @@ def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> N
             event["opposite"]["counts"]["right"][0],
             nr,
         )
-        counts = GuessCounts(seen, opposite)
+        counts = GuessCounts(tally, opposite)
     else:
         left = event["guess"] == "left"
-        counts = GuessCounts(seen if left else nothing, nothing if left else seen, one_tailed=True)
+        counts = GuessCounts(tally if left else nothing, nothing if left else tally, one_tailed=True)
     assert guess_epsilon(counts, 0.0, 1 - bound["confidence"]) == pytest.approx(bound["value"])
     assert bound["value"] > 0.5
     assert complexity(leaky.smallest.pair) < complexity(leaky.pair)
@@ -195,15 +196,17 @@ def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest
     small = result.smallest
     assert result.verdict is Verdict.VIOLATION
     assert sorted((small.pair.left, small.pair.right), key=len) == [*smallest] if smallest else small
-    told = {side: query(np.array(small.pair.dataset(side), int)) for side in ("left", "right")}
-    assert dict(small.event["values"]) == told
-    assert small.bound.value == abs(told["left"] - told["right"]) > claim.value
+    answers = {side: query(np.array(small.pair.dataset(side), int)) for side in ("left", "right")}
+    assert dict(small.event["values"]) == answers
+    assert small.bound.value == abs(answers["left"] - answers["right"]) > claim.value
     assert small.bound.confidence == 1
-    assert f"{pair_words(small.pair)}, where the query answers {told['left']} and {told['right']}." in finding(result)
+    assert f"{pair_words(small.pair)}, where the query answers {answers['left']} and {answers['right']}." in finding(
+        result
+    )
 
 
 class Turncoat:
-    """Keeps the rules for a number of calls, and then breaks them."""
+    """Keeps the rules for a number of calls, and breaks them from then on."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf
@@ -279,16 +282,16 @@ def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
 def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_says() -> None:
     """A false failure has probability below 1e-6."""
     claim = auditor.Probability(0.3, at_most=True)
-    found = [s for seed in range(RUNS) if (s := settled(seed, claim, honest, samples=2000, search=2000).smallest)]
-    assert len(found) > RUNS / 2, "or nothing is tested"
+    results = [s for seed in range(RUNS) if (s := settled(seed, claim, honest, samples=2000, search=2000).smallest)]
+    assert len(results) > RUNS / 2, "or nothing is tested"
     allowed = binom.isf(1e-6, RUNS, ALPHA)
-    assert sum(smallest.bound.value > 0.75 for smallest in found) <= allowed
-    rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in found)]
+    assert sum(smallest.bound.value > 0.75 for smallest in results) <= allowed
+    rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in results)]
     assert sum(rate > 0.75 for rate in rates) > allowed
 
 
 def cliff(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Count the records; without enough noise from 200 of them on."""
+    """Count the records; with too little noise from 200 records on."""
     return len(data) + rng.laplace(0, 0.5 if len(data) >= 200 else 2.5, size)
 
 
@@ -296,7 +299,7 @@ LARGE = auditor.Records(choices=[0], size=(0, 1000))
 
 
 def boom(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Raise where there are three records or more, one time in three."""
+    """Raise with probability 1/3 if there are three records or more."""
     if len(data) >= 3 and rng.random() < 0.3:
         raise ValueError("too many")
     return rng.normal(size=size)
@@ -312,24 +315,24 @@ def test_a_cliff_stops_the_shrinking() -> None:
 
 
 def test_progress_of_shrinking_is_told() -> None:
-    told: list[Progress] = []
+    shown: list[Progress] = []
     execution = Execution(workers=1, isolate=False)
     source = PythonSource("cliff", function=leaks_large_values)
-    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
-    phases = [progress.phase for progress in told]
+    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), shown.append)
+    phases = [progress.phase for progress in shown]
     first = phases.index(Phase.SHRINK)
     assert phases[first:] == sorted(phases[first:])
     assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
-    assert all(0 < progress.done <= progress.planned for progress in told)
+    assert all(0 < progress.done <= progress.planned for progress in shown)
     assert result.smallest is not None
 
 
 def test_exceptions_are_shrunk_like_any_output() -> None:
     result = audit(boom, SMALL, samples=20_000, search=20_000)
-    found = result.smallest or result
+    smallest = result.smallest or result
     assert result.verdict is Verdict.VIOLATION
-    assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]
-    assert "ValueError" in found.event["description"]
+    assert sorted((len(smallest.pair.left), len(smallest.pair.right))) == [2, 3]
+    assert "ValueError" in smallest.event["description"]
 
 
 def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
@@ -348,7 +351,7 @@ def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
 
 
 def test_no_record_can_be_left_out_of_the_smallest_counterexample() -> None:
-    """By definition, and without what the search and the domain know."""
+    """By the definition of neighbours, and without the code of the search and the domain."""
     small = audit(lambda data: sum(data) ** 2, SMALL, auditor.Sensitivity(1000)).smallest.pair
     short, long = sorted((small.left, small.right), key=len)
     assert abs(sum(long) ** 2 - sum(short) ** 2) > 1000

@@ -35,6 +35,10 @@ EVERY_TIME = (
     "one of many numbers in a text",
     "letter far inside a rare text",
     "letter far inside a text of another form",
+    "letter far inside a text that is rarer still",
+    "letter far inside a rare text among words",
+    "digest of a rare object",
+    "letter far inside the text of a rare exception",
     "parity of an integer or None",
     "parity of an integer, mostly −1",
     "parity of an integer near others",
@@ -44,6 +48,12 @@ EVERY_TIME = (
     "difference of times in two texts",
     "difference of dates in two texts",
     "parity of a small integer",
+    "equal words far apart",
+    "two equal numbers of ten",
+    "equal texts",
+    "difference of numbers apart in a text",
+    "parity of a numerator",
+    "parity of a denominator",
     "bit of an integer",
     "bit of a 60-bit integer",
 )
@@ -55,7 +65,7 @@ def audited(mechanism: Callable[..., Any]) -> auditor.AuditResult:
 
 
 def mechanism_of(form: Callable[[float], Any], moves: float, scale: float) -> Callable[..., Any]:
-    """Return the form in a list: a mechanism that returns nothing but exceptions counts as one that always fails."""
+    """Return the form in a list, since a mechanism that returns only exceptions counts as one that always fails."""
     return lambda side, rng: [form(scale * (moves * side + rng.laplace()))]
 
 
@@ -73,7 +83,7 @@ def test_a_leak_in_a_form_is_found_and_its_twin_passes(name: str) -> None:
 @pytest.mark.parametrize("part", [np.float64, lambda v: np.array([v, v])], ids=["float64", "array"])
 @pytest.mark.parametrize(
     "name", sorted(forms.CONTAINERS.keys() - {"Counter", "frozenset"})
-)  # these hold no part as it is
+)  # they do not hold the number unchanged
 def test_a_leak_in_a_container_is_found(name: str, part: Callable[[float], Any]) -> None:
     """The number is a NumPy number, as in most mechanisms."""
     make = forms.CONTAINERS[name]

@@ -11,7 +11,7 @@ from auditor.errors import MechanismError
 
 
 class OwnSeed:
-    """Takes its randomness from a generator of its own, whose seeds come again after some calls."""
+    """Draws from a generator of its own, whose seeds recur after some calls."""
 
     def __init__(self, period: int, noise: Callable[..., Any]) -> None:
         self.period, self.noise, self.calls = period, noise, 0

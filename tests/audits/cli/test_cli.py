@@ -99,11 +99,11 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     [entry] = folder.report()["audits"]
     assert entry["verdict"] == "inconclusive"
     assert "the audit ended in an error, ZeroDivisionError: division by zero (" in entry["stop_reason"]
-    monkeypatch.setattr("auditor.cli.run_command.settle", lambda *_: 1 / 0)
+    monkeypatch.setattr("auditor.cli.report_runs.settle", lambda *_: 1 / 0)
     assert folder.run(config(SOUND)) == 3
-    told = capsys.readouterr().err
-    assert "ZeroDivisionError" in told
-    assert "internal error (above); no verdict" in told
+    errors = capsys.readouterr().err
+    assert "ZeroDivisionError" in errors
+    assert "internal error (above); no verdict" in errors
 
 
 BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
@@ -150,10 +150,10 @@ def test_bad_input_is_status_2_told_in_one_line_without_a_traceback(
     folder: Folder, capsys: pytest.CaptureFixture[str], arguments: Callable[[Folder], list[str]], why: str
 ) -> None:
     assert main(["run", *arguments(folder)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("auditor: ")
-    assert why in told.replace(f"{folder.path}/", "")
-    assert "Traceback" not in told
+    errors = capsys.readouterr().err
+    assert errors.startswith("auditor: ")
+    assert why in errors.replace(f"{folder.path}/", "")
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,8 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
         assert set(entry["outputs"]) == {"search", "selection", "bound", "shrink"}
     for part in (report, *report["audits"]):
         assert all(isinstance(part[key], kind) for kind, keys in KINDS.items() for key in keys & set(part))
-    sound, known, failing = report["audits"]
-    for entry in (sound, known):
+    sound, expected, failing = report["audits"]
+    for entry in (sound, expected):
         assert set(entry["bound"]) == {"quantity", "value", "confidence", "method", "side"}
         assert set(entry["pair"]) == {"left", "right", "relation"}
         assert set(entry["event"]) == {"description", "counts"} | EVENT_BEYOND
@@ -228,8 +228,8 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
 
 def guess_counts(event: dict[str, Any]) -> GuessCounts:
     """Reassemble the counts of a report from its content alone."""
-    told = [event, event["opposite"]] if event["opposite"] else [event]
-    by_side = {part["guess"]: Counts(*part["counts"]["left"], *part["counts"]["right"]) for part in told}
+    events = [event, event["opposite"]] if event["opposite"] else [event]
+    by_side = {part["guess"]: Counts(*part["counts"]["left"], *part["counts"]["right"]) for part in events}
     trials = (event["counts"]["left"][1], event["counts"]["right"][1])
     none = Counts(0, trials[0], 0, trials[1])
     return GuessCounts(by_side.get("left", none), by_side.get("right", none), one_tailed=len(by_side) == 1)
@@ -275,7 +275,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("function", "claim", "method"), CLAIMS, ids=[f"{c} {m}" for _, c, m in CLAIMS])
 def test_every_bound_can_be_recomputed_from_its_report(folder: Folder, function: str, claim: str, method: str) -> None:
-    """From integers, the confidence and the share of the round; alpha is 1 − confidence up to one rounding."""
+    """From integers, the confidence and the round's share; alpha is 1 − confidence up to one rounding."""
     neighbours = f"{{pairs: [{{left: {len(claim) % 2}, right: {1 - len(claim) % 2}}}]}}"  # the guess is left or right
     other = audit("another, that shares the budget", "laplace")
     text = config(audit("a", function, claim, neighbours=neighbours), other, more=f"method: {method}")
@@ -354,9 +354,9 @@ def test_quiet_says_why_there_is_no_answer(folder: Folder, capsys: pytest.Captur
 def test_every_audit_of_a_file_tells_the_command_that_repeats_it(folder: Folder) -> None:
     folder.run(config(SOUND, KNOWN, FAILING))
     first = folder.report()["audits"]
-    told = [entry["reproduce"] for entry in first]
-    assert all(command.startswith("auditor run ") for command in told)
-    assert main([*shlex.split(told[0])[1:], "--out", "again"]) == 0
+    commands = [entry["reproduce"] for entry in first]
+    assert all(command.startswith("auditor run ") for command in commands)
+    assert main([*shlex.split(commands[0])[1:], "--out", "again"]) == 0
     [again] = folder.report(out="again")["audits"]
     assert again["event"] == first[0]["event"]
 
@@ -443,22 +443,22 @@ def test_progress_tells_phase_and_rate_on_a_terminal_only_and_no_bound(terminal:
         for done in (258_000, 267_000):
             line.show(Progress("an [audit]", Phase.BOUND, done, 300_000))
         line.refresh()
-    told = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
-    assert [part in written.getvalue() for part in told] == [terminal] * len(told)
+    shown = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
+    assert [part in written.getvalue() for part in shown] == [terminal] * len(shown)
     assert "≥" not in written.getvalue()
 
 
 def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    time_now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: time_now)
     written = io.StringIO()
     line = progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]"))
     with line:
         line.show(Progress("some [audit]", Phase.CHECK, 0, 0, seconds=200.4))
-        for now in (0.0, 9.0):
-            line.show(Progress("some [audit]", Phase.SEARCH, round(430 * now), 4000))
-        for now in (0.0, 4.0, 6.0, 30.0, 90.0, 100.0, 160.0):
-            line.show(Progress("some [audit]", Phase.BOUND, round(20 * now), 4000))
+        for time_now in (0.0, 9.0):
+            line.show(Progress("some [audit]", Phase.SEARCH, round(430 * time_now), 4000))
+        for time_now in (0.0, 4.0, 6.0, 30.0, 90.0, 100.0, 160.0):
+            line.show(Progress("some [audit]", Phase.BOUND, round(20 * time_now), 4000))
     assert written.getvalue().splitlines() == [
         "  some [audit]: about 200 s if no other audit runs",
         "  some [audit]: bound, 120 of 4k, about 194 s left in it",
@@ -526,9 +526,9 @@ def test_an_option_that_is_gone_names_what_to_do_instead(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "unrecognized arguments: --" in told
-    assert instead in told
+    errors = capsys.readouterr().err
+    assert "unrecognized arguments: --" in errors
+    assert instead in errors
 
 
 @pytest.mark.parametrize("command", INSTEAD)

@@ -14,7 +14,7 @@ from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text, from_text
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan
-from auditor.cli import main, run_command
+from auditor.cli import main, report_runs, run_command
 from auditor.cli.options import all_commands
 from auditor.events.event import Event
 
@@ -91,7 +91,7 @@ def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
         return settle(ended, *rest)
 
     run(0.3, status=1)
-    monkeypatch.setattr(run_command, "settle", settled)
+    monkeypatch.setattr(report_runs, "settle", settled)
     fresh = run(scale, out="elsewhere")
     again = run(scale)
     apart, after = ([(one.share, one.counts, one.bound(0.001)) for one in found.counted] for found in counted)
@@ -102,7 +102,7 @@ def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
 
 
 def nearly(run: Callable[..., Any], scale: float) -> tuple[str, ...]:
-    """Return options under which a violation has a p-value between 80 % of its level and the whole level."""
+    """Return options with which the p-value of a violation lies between 80 % and 100 % of its level."""
     [*_, audit] = (
         json.loads(Path("first/audit/report.json").read_text(encoding="utf-8"))["audits"]
         if (run(scale, "--samples", "4000", "--confidence", "0.93", out="first"))
@@ -113,7 +113,7 @@ def nearly(run: Callable[..., Any], scale: float) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("strong", [False, True], ids=["alone", "beside a refuted claim"])
 def test_a_run_repeated_ends_as_it_did(run: Callable[..., Any], strong: bool) -> None:
-    """The level of a violation is between 80 % and 100 % of the allowed one; beside a refuted claim, only by Holm's step."""
+    """The p-value of the violation is between 80 % and 100 % of its level; beside a refuted claim Holm's step-down decides."""
     if strong:
         [audit] = CONFIGURATION.split("audits:\n")[1:]
         beside = audit.replace("name: count", "name: strong").replace("noisy_count", "strong")
@@ -196,8 +196,8 @@ def test_a_rule_about_what_is_not_there_costs_no_audit(run: Callable[..., Any]) 
         entry["event"]["rule"] = json.loads(json.dumps(entry["event"]["rule"]).replace('"output"', '"output[7]"'))
 
     spoil(change)
-    told = run(1.5, status=0)["earlier"]
-    assert re.search(r"is gone: on its pair and event, in [\d,]+ outputs there is none to guess at\.", told)
+    recount = run(1.5, status=0)["earlier"]
+    assert re.search(r"is gone: on its pair and event, in [\d,]+ outputs there is none to guess at\.", recount)
 
 
 def test_a_rule_that_raises_is_no_pass_and_no_alarm(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,17 +213,17 @@ def test_a_rule_that_raises_is_no_pass_and_no_alarm(run: Callable[..., Any], mon
 
 
 def test_a_pair_on_which_nothing_is_wrong_raises_no_alarm(run: Callable[..., Any]) -> None:
-    """The event is counted on a different pair of the domain from the one found, and raises no alarm there."""
+    """The event is counted on a pair of the domain that does not break the claim, and raises no alarm there."""
     run(0.3, status=1)
     spoil(lambda entry: entry["pair"].update(left=[1.0], right=[1.0, 2.0]))
-    found = run(1.5, status=0)
-    assert "earlier" in found
+    printed = run(1.5, status=0)
+    assert "earlier" in printed
 
 
 def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_allowed(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A trial says that 600 outputs fit. A second look without a limit would draw 400,000 before it looks at the time."""
+    """A trial says that 600 outputs fit. Without a limit the recount would draw 400,000 before it looks at the time."""
     run(0.2, status=1)
     monkeypatch.setattr(recount, "outputs_at_first", lambda *_: 600.0)
     monkeypatch.setattr(rounds, "outputs_at_first", lambda *_: 400.0)
@@ -238,14 +238,16 @@ def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_a
 def test_what_was_red_and_was_not_counted_again_is_no_pass(
     fits: int, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Too few outputs fit into the time: the violation was not counted again, or in too few outputs to settle it."""
+    """The violation is recounted not at all, or in too few outputs to settle it, since more do not fit into the time."""
     run(0.8, "--samples", "20000", status=1)
     with monkeypatch.context() as limited:
         limited.setattr(recount, "outputs_at_first", lambda *_: float(fits))
-        # The audit itself has few outputs, and finds nothing either.
+        # The audit itself has few outputs, and misses the violation too.
         limited.setattr(rounds, "outputs_at_first", lambda *_: 100.0)
         limited.setattr(rounds.Rounds, "_cost", lambda _: (10.0, 1.0))
-        for _ in range(2):  # the second run remembers the violation, although the report in between has no answer
+        for _ in range(
+            2
+        ):  # the second run still counts the violation first, although the run in between gave no answer
             audit = run(0.8, "--seconds", "1", "--samples", "20000", status=3)
             assert audit["verdict"] == "inconclusive"
             assert not audit["passed"]
@@ -272,7 +274,7 @@ def test_a_proof_alone_does_not_settle_what_was_red(run: Callable[..., Any]) -> 
 def test_what_cannot_be_counted_again_is_a_pass_only_after_as_many_outputs(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The method of two intervals has no rule that could be counted again."""
+    """The method of two intervals has no rule that could be recounted."""
     Path("audit.yaml").write_text(CONFIGURATION.replace("audits:", "method: two-intervals\naudits:"), encoding="utf-8")
     first = run(0.8, "--samples", "20000", status=1)
     fixed = run(1.5, "--samples", "20000", out="elsewhere", status=0)
@@ -341,8 +343,8 @@ def test_the_recount_draws_from_streams_of_its_own_for_each_earlier_finding(
 
 @pytest.fixture
 def missed(run: Callable[..., Any]) -> Any:
-    """Leave a red report. One record of 5,000 numbers is counted ten times. It was found on the pair that shows it, and the
-    search does not try it. With a scale of at least 2 it is mended.
+    """Leave a red report: one of 5,000 numbers is counted ten times, which only the given pair shows, and the search does not try
+    that pair. A scale of 2 or more mends the fault.
     """
     rare = "    hits = sum(abs(r - 7.31) < 1e-9 for r in records) * (float(os.environ['SCALE']) < 2)\n    return 10 * hits + "
     Path("mine.py").write_text(MECHANISM.replace("    return ", rare), encoding="utf-8")
@@ -376,7 +378,7 @@ def test_a_violation_that_the_search_misses_is_no_pass_until_it_is_mended(
 def test_no_option_lets_a_violation_be_forgotten(run: Callable[..., Any], missed: Any) -> None:
     for options in (["--record", "kept"], ["--seed", "0"], ["--resume"], ["--only", "count"], [], ["--seed", "7"]):
         stays_red(run, *options)
-    assert main(["replay", "kept", "--check", REPORT]) == 1  # the last run is not the recorded one
+    assert main(["replay", "kept", "--check", REPORT]) == 1  # the recording is not of the last run
     assert main(["replay", "kept"]) == 3
     replayed = json.loads(Path("replays/audit/report.json").read_text(encoding="utf-8"))["audits"][0]
     assert "is still there" in replayed["earlier"]
@@ -405,11 +407,11 @@ def test_a_report_that_does_not_fit_hides_none_in_the_store(
 ) -> None:
     red = Path(REPORT).read_text(encoding="utf-8")
     whole = json.loads(red)
-    told = "looked at"
+    words = "looked at"
     match left:
         case "nothing":
             Path(REPORT).unlink()
-            told = ""
+            words = ""
         case "garbage":
             Path(REPORT).write_bytes(b"\xff\x00garbage")
         case "half":
@@ -418,16 +420,16 @@ def test_a_report_that_does_not_fit_hides_none_in_the_store(
             Path(REPORT).write_text(json.dumps({**whole, "name": "other"}), encoding="utf-8")
         case "green":
             Path(REPORT).write_bytes(Path("elsewhere/audit/report.json").read_bytes())
-            told = ""
+            words = ""
         case "a forged pair":
             spoil(lambda entry: entry["pair"].update(left=[], right=[11.0]))
-            told = "its pair is not in the domain"
+            words = "its pair is not in the domain"
         case _:
             Path(REPORT).write_text(json.dumps({**whole, "version": 99}), encoding="utf-8")
     capsys.readouterr()
     for _ in range(2):
         stays_red(run)
-    assert told in capsys.readouterr().err
+    assert words in capsys.readouterr().err
 
 
 def test_a_report_without_its_store_is_remembered(run: Callable[..., Any], missed: Any) -> None:
@@ -476,11 +478,11 @@ def test_a_run_that_is_resumed_looks_at_what_it_began_with(
         begun.extend(plans)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_command, "run_all", stop)
+    monkeypatch.setattr(report_runs, "run_all", stop)
     for options in ([], ["--resume"]):
         with pytest.raises(KeyboardInterrupt):
             run_command.run(all_commands().parse_args(["run", "audit.yaml", *options]))
-        Path(REPORT).unlink(missing_ok=True)  # as if the interrupted run had written a green one over it
+        Path(REPORT).unlink(missing_ok=True)  # as if the interrupted run had overwritten it with a green report
     one, other = (plan.earlier for plan in begun)
     assert one is not None
     assert other is not None

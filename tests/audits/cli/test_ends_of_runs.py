@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from auditor.auditing.consistent import read_report
-from auditor.cli import main, run_command
+from auditor.cli import main, report_runs
 from auditor.errors import InvalidInputError
 from auditor.foreign_code import Stopped
 
@@ -68,7 +68,7 @@ def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
     [suite] = ElementTree.parse("junit.xml").getroot()
     assert [case.attrib["name"] for case in suite if case.find("failure") is not None] == ["noisy"]
     assert "Not as expected: “noisy”" in Path("reports/audit/report.html").read_text(encoding="utf-8")
-    # How a run ended is not a change between runs, and shows in no output.
+    # How a run ended is no change between runs, since no output depends on it.
     Path("strict.json").write_bytes(REPORT.read_bytes())
     assert main(["replay", "kept", "--check", str(REPORT)]) == 0
     assert run(samples=100) == 0
@@ -91,7 +91,7 @@ def test_what_got_worse_is_in_the_report(run: Callable[..., int], capsys: pytest
     assert names == ["noisy", "noisy: worse", "noisy: worse 2"]
     assert main(["show", str(REPORT)]) == 0
     assert "2 changes since old.json fail" in " ".join(capsys.readouterr().out.split())
-    # The comparison is no part of the next run, nor of a later comparison with this report.
+    # The comparison belongs neither to the next run nor to a later comparison with this report.
     assert run("--quiet") == 0
     assert "compared" not in report()
 
@@ -135,11 +135,11 @@ def test_an_interrupted_run_says_nothing_of_its_end(
     def interrupted(*_: Any) -> Any:
         raise stopped
 
-    monkeypatch.setattr(run_command, "run_all", interrupted)
+    monkeypatch.setattr(report_runs, "run_all", interrupted)
     assert run("--junit", "junit.xml") == status
-    told = capsys.readouterr()
-    assert "as expected" not in told.out
-    assert "--resume continues from there" in told.err
+    printed = capsys.readouterr()
+    assert "as expected" not in printed.out
+    assert "--resume continues from there" in printed.err
     assert not REPORT.exists()
     assert not Path("junit.xml").exists()
 
@@ -191,10 +191,10 @@ def test_a_store_of_another_version_says_what_can_be_done(
     file.close()
     capsys.readouterr()
     assert run() == 2
-    told = capsys.readouterr().err
-    assert "its version is 99, and this auditor reads" in told
-    assert "remove the file, which forgets the violations of earlier runs" in told
-    assert "another run is writing" not in told
+    errors = capsys.readouterr().err
+    assert "its version is 99, and this auditor reads" in errors
+    assert "remove the file, which forgets the violations of earlier runs" in errors
+    assert "another run is writing" not in errors
 
 
 def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
@@ -202,13 +202,13 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
 ) -> None:
     Path("reports/audit/report.html").mkdir(parents=True)
     assert run("--junit", "reports/audit/report.html/junit.xml") == 3
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert_all_say_that_a_file_is_missing("report.html", Path("reports/audit/report.html/junit.xml"))
     assert (
         "report.html is missing: it cannot be written: Is a directory; no verdict changes, but the exit status is not 0"
-        in told
+        in errors
     )
-    assert "Errno" not in told
+    assert "Errno" not in errors
 
 
 def assert_all_say_that_a_file_is_missing(name: str, junit: Path) -> None:
@@ -228,7 +228,7 @@ def assert_all_say_that_a_file_is_missing(name: str, junit: Path) -> None:
 def test_a_summary_that_cannot_be_written_hides_no_violation(
     run: Callable[..., int], summary: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It ended the run with status 3 and "internal error", so the violation of a later file was never reported."""
+    """Such a summary once ended the run with status 3 and "internal error", and the violation of a later file was not reported."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", summary)
     assert run("--junit", "junit.xml", "--record", "kept") == 3
@@ -238,10 +238,10 @@ def test_a_summary_that_cannot_be_written_hides_no_violation(
     Path("broken.yaml").write_text(text, encoding="utf-8")
     capsys.readouterr()
     assert main(["run", "audit.yaml", "broken.yaml"]) == 1
-    told = capsys.readouterr()
-    assert "::error file=broken.yaml" in told.out
-    assert "lacks the summary of this run" in told.out
-    assert "internal error" not in told.err
+    printed = capsys.readouterr()
+    assert "::error file=broken.yaml" in printed.out
+    assert "lacks the summary of this run" in printed.out
+    assert "internal error" not in printed.err
     assert main(["compare", str(REPORT), str(REPORT)]) == 3
 
 
@@ -276,6 +276,6 @@ def test_standard_output_holds_the_document_that_goes_there_and_nothing_else(
     assert ElementTree.fromstring(capfd.readouterr().out)[0].attrib["name"] == "audit"
     Path("other.yaml").write_bytes(Path("audit.yaml").read_bytes())
     assert main(["run", "audit.yaml", "other.yaml", "--junit", "-", "--quiet"]) == 0
-    told = capfd.readouterr()
-    assert len(ElementTree.fromstring(told.out)) == 2
-    assert "all 2 configurations" in told.err
+    printed = capfd.readouterr()
+    assert len(ElementTree.fromstring(printed.out)) == 2
+    assert "all 2 configurations" in printed.err

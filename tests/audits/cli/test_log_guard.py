@@ -100,9 +100,11 @@ def lines_of(*command: str) -> list[str]:
 def test_text_of_a_mechanism_is_no_command(folder: Path, function: str, text: str) -> None:
     configured(function, text, f"some {text}"[:600])
     for command in (["check"], ["plan"], ["run", "--junit", "-"], ["run", "--quiet"], ["run", "--record", "kept"]):
-        found = lines_of(command[0], "audit.yaml", *command[1:])
-        # Our own annotations have both, and no more than a line each.
-        assert [line for line in found if not re.match("::(error|warning) file=audit.yaml,title=", line)] == [], command
+        commands = lines_of(command[0], "audit.yaml", *command[1:])
+        # Our own annotations contain both, and take one line each.
+        assert [line for line in commands if not re.match("::(error|warning) file=audit.yaml,title=", line)] == [], (
+            command
+        )
     report = "reports/audit/report.json"
     for form in ([], ["--html", "-"], ["--markdown", "-"], ["--junit", "-"]):
         assert lines_of("show", report, *form) == []
@@ -110,8 +112,8 @@ def test_text_of_a_mechanism_is_no_command(folder: Path, function: str, text: st
     assert lines_of("replay", "kept", "--check", report) == []
     configured(function, text, f"other {text}"[:600])
     main(["run", "audit.yaml", "--out", "others", "--quiet"])
-    found = lines_of("compare", report, "others/audit/report.json")
-    assert [line for line in found if not line.startswith("::error file=others")] == []
+    commands = lines_of("compare", report, "others/audit/report.json")
+    assert [line for line in commands if not line.startswith("::error file=others")] == []
     assert lines_of("run", f"no such {text[:300]}") == []
     assert lines_of("run", "audit.yaml", f"--{text[:300]}") == []
 

@@ -122,12 +122,12 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def by_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, where code makes the data sets."""
+    """As ``recorded``, with data sets that code makes."""
     return recorded(tmp_path_factory.mktemp("by_code"), "{generator: 'data_recounted.py:one_pair'}")
 
 
 def forged(folder: Path, tmp_path: Path, forge: Callable[[Any, dict[str, Any]], Any]) -> str:
-    """Write a report in which something was changed, by the run and by its audits' names."""
+    """Write a changed report: the run is changed, and the audits that are named."""
     report = json.loads((folder / "every" / "report.json").read_text())
     forge(report, {audit["name"]: audit for audit in report["audits"]})
     file = tmp_path / "report.json"
@@ -136,7 +136,7 @@ def forged(folder: Path, tmp_path: Path, forge: Callable[[Any, dict[str, Any]], 
 
 
 def other(value: Any) -> Any:
-    """Return a value of the same type, if it has others, as near as possible."""
+    """Return another value of the same type, as near as possible; the same value if the type has no other."""
     match value:
         case bool():
             return not value
@@ -158,7 +158,7 @@ def test_all_that_a_report_says_is_made_again(recording: Path, capsys: pytest.Ca
 
 
 def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
-    """Each is changed in turn. The comparison reads what the file holds, not what a reader makes of it."""
+    """Each value is changed in turn. The comparison reads the file itself and not what a reader returns."""
     report = json.loads((recording / "every" / "report.json").read_text())
     for audit in report["audits"]:
         ways = [way for way, _ in leaves(audit)]
@@ -174,13 +174,13 @@ def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
 def test_every_value_of_the_run_is_compared(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The result of a replay is known from the test above, so the replay is carried out once.
-    known, carry_out = dict[str, Any](), flow.carry_out
+    # The test above shows what a replay gives, so the replay is carried out once.
+    expected, carry_out = dict[str, Any](), flow.carry_out
 
     def once(plan: Any, **options: Any) -> Any:
-        if plan.name not in known:
-            known[plan.name] = carry_out(plan, **options)
-        return known[plan.name]
+        if plan.name not in expected:
+            expected[plan.name] = carry_out(plan, **options)
+        return expected[plan.name]
 
     monkeypatch.setattr(replay_check, "carry_out", once)
 
@@ -191,10 +191,10 @@ def test_every_value_of_the_run_is_compared(
     whole = json.loads((recording / "every" / "report.json").read_text())
     for way, value in leaves({key: value for key, value in whole.items() if key != "audits"}):
         status, lines = told(lambda run, _, way=way, value=value: run.update(changed(run, way, other(value))))
-        refused = way[0] in ("version", "auditor", "name")  # they say what to compare with
+        refused = way[0] in ("version", "auditor", "name")  # they say what the comparison is with
         assert status == (2 if refused else 1), way
         assert refused or [line.split(":")[0] for line in lines] == ["the run"]
-    # A verdict that is reversed, with everything that follows from it.
+    # A verdict reversed consistently, with everything that follows from it.
     status, lines = told(lambda run, by: by["epsilon"].update(verdict="no_violation_found", passed=True))
     assert (status, len(lines)) == (1, 2)
     status, lines = told(lambda run, by: run.update(audits=run["audits"][1:]))
@@ -210,7 +210,7 @@ def test_every_value_of_the_run_is_compared(
 def test_where_code_makes_the_data_sets_a_report_is_checked_if_the_code_may_run(
     by_code: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(by_code)  # where the code is
+    monkeypatch.chdir(by_code)  # the folder that holds the code
     check = ["replay", str(by_code / "kept"), "--check"]
     honest = str(by_code / "every" / "report.json")
     assert main([*check, honest]) == 2
@@ -223,7 +223,7 @@ def test_where_code_makes_the_data_sets_a_report_is_checked_if_the_code_may_run(
 
 
 def test_only_the_recording_of_the_report_is_read(recording: Path, by_code: Path, tmp_path: Path) -> None:
-    """The code of another recording in the same folder is not asked for."""
+    """The code of another recording in the same folder needs no permission."""
     for name, folder in (("every", recording), ("coded", by_code)):
         shutil.copytree(folder / "kept" / "every", tmp_path / "kept" / name)
     coded = tmp_path / "kept" / "coded"

@@ -60,10 +60,10 @@ def test_a_number_that_cannot_be_meant_is_an_error_of_use(
     monkeypatch.chdir(tmp_path)
     with in_time(10):
         assert main(["check", configured(**part)]) == 2
-    told = capsys.readouterr().err
-    assert "own.yaml, line " in told
-    assert "Traceback" not in told
-    assert "internal" not in told
+    errors = capsys.readouterr().err
+    assert "own.yaml, line " in errors
+    assert "Traceback" not in errors
+    assert "internal" not in errors
 
 
 @pytest.mark.parametrize("command", ["run", "check", "plan", "show", "compare", "replay"])

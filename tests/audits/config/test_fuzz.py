@@ -20,7 +20,7 @@ from auditor.cli import main
 from auditor.config.schema import json_schema
 
 SCHEMA = json_schema()
-# What is drawn for a key; the later mechanisms and generators are none.
+# Values for each key; the later mechanisms and generators do not exist.
 NAMES = {
     "mechanism": [
         *("fuzzed.py:count", "fuzzed.py:batch", "fuzzed.py:total", "mechanisms.local_model:kary_randomised_response"),
@@ -107,7 +107,7 @@ CLAIMS = [
 
 @st.composite
 def spoilt(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a right configuration, and replace up to three of its values."""
+    """Draw a valid configuration, and replace up to three of its values."""
     audit: dict[str, Any] = {
         "name": "a",
         "mechanism": draw(st.sampled_from(NAMES["mechanism"][:5])),
@@ -116,11 +116,11 @@ def spoilt(draw: st.DrawFn) -> dict[str, Any]:
         "neighbours": copy.deepcopy(draw(st.sampled_from([*RIGHT.values()]))),
         "method": draw(st.sampled_from(["fixed", "two-intervals"])),
     }
-    how = {"isolate": False, "batch": 100}  # a process for each mechanism would take most of the time
+    how = {"isolate": False, "batch": 100}  # starting a process per mechanism would take most of the time
     made: dict[str, Any] = {"version": 1, "confidence": 0.9, "seed": 1, "execution": how, "audits": [audit]}
     for _ in range(draw(st.integers(0, 2))):
-        found = [*places(made)]
-        data, key = found[draw(st.integers(0, len(found) - 1))]
+        spots = [*places(made)]
+        data, key = spots[draw(st.integers(0, len(spots) - 1))]
         named = key in NAMES and draw(st.booleans())
         data[key] = copy.deepcopy(draw(st.sampled_from(NAMES[key]) if named else JUNK))
     return made
@@ -136,7 +136,7 @@ LISTS = {"domain": "records", "record": {"low": 0, "high": 3, "integer": True}, 
 
 
 def run(data: Any, folder: Path) -> tuple[int, str]:
-    """Run a configuration; return the exit status, and what standard error says."""
+    """Run a configuration; return the exit status and the text on standard error."""
     file = folder / "fuzz.yaml"
     file.write_text(yaml.safe_dump(data), encoding="utf-8")
     (folder / "fuzzed.py").write_text((FOLDER / "fuzzed.py").read_text(encoding="utf-8"), encoding="utf-8")
@@ -168,7 +168,7 @@ def configurations(draw: st.DrawFn) -> Any:
 )
 def test_any_configuration_gives_a_run_or_an_error_of_use(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("auditor.cli.run_command.write_reports", lambda result, folder: (folder / "report.json", []))
+        patch.setattr("auditor.cli.report_runs.write_reports", lambda result, folder: (folder / "report.json", []))
         status, said = run(data, tmp_path_factory.getbasetemp())
     event(f"exit status {status}")
     assert status in (0, 1, 2, 3), said

@@ -1,4 +1,4 @@
-"""Claims that are read from code, `claim: {from: file.py:name}`, and recordings of their audits."""
+"""Claims stated by code, `claim: {from: file.py:name}`, and recordings of their audits."""
 
 from pathlib import Path
 

@@ -94,7 +94,7 @@ def test_the_textbook_laplace_is_refuted_through_its_bits_in_one_audit(events: t
 
 
 def test_bits_are_looked_at_only_where_events_say_so() -> None:
-    result = audit(laplace, seed=7)  # of 100 seeds, four learn an event that shows nothing
+    result = audit(laplace, seed=7)  # with 4 of 100 seeds an event is learned that shows nothing
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert 0.8 < result.bound.value <= 1.0
     assert "bit" not in str(result.event)

@@ -1,6 +1,6 @@
 """Events and accountants of dp-accounting as claims, and callables that state an event.
 
-Audits are seeded, and fail by chance only at seeds that were seen to pass.
+Audits are seeded, and pass with these seeds.
 """
 
 from dataclasses import dataclass

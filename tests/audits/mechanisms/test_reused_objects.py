@@ -21,7 +21,7 @@ TWINS: dict[str, tuple[Any, Any, list[Any]]] = {
 
 
 class Noise:
-    """Stands for a generator whose noise is known."""
+    """Stands for a generator that draws the given noise."""
 
     def __init__(self, *drawn: float) -> None:
         self.drawn = iter(drawn)
@@ -31,11 +31,11 @@ class Noise:
 
 
 def answers(factory: Any, questions: list[Any], data: list[float], first: float) -> list[str]:
-    """Return what is answered if the first noise is as given, and the others are the same for all."""
+    """Return the answers if the first noise is as given, and all later noise is equal."""
     noise = Noise(first, 0.25, 0.5)
     return [
-        repr(one)
-        for one in play_script(
+        repr(answer)
+        for answer in play_script(
             lambda: factory(np.array(data), noise, epsilon=1.0),
             ScriptedData(data, read_script([{"ask": q} for q in questions])),
         )
@@ -44,7 +44,7 @@ def answers(factory: Any, questions: list[Any], data: list[float], first: float)
 
 @pytest.mark.parametrize("name", TWINS)
 def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(name: str) -> None:
-    """The noise of the first release makes up for the difference of the data sets. So both releases are 15."""
+    """The noise of the first release offsets the difference of the data sets, so that both releases are 15."""
     sound, faulty, questions = TWINS[name]
     for factory, is_faulty in ((sound, False), (faulty, True)):
         # A cache keyed by length reveals a data set of the same length; a text that states the size, one of another size.
@@ -56,7 +56,8 @@ def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(nam
 
 @pytest.mark.parametrize("factory", [reused.CachedByLength])
 def test_a_search_finds_the_other_data_set_to_ask(factory: Any) -> None:
-    """The bound of the faulty twin is above the claim by more than six standard errors; a false alarm has 0.1 %.
+    """The bound on the faulty twin exceeds the claim by more than six standard errors; the sound twin is refuted with
+    probability 0.1 %.
 
     The search finds it with all of six seeds; from 20,000 outputs, with five.
     """

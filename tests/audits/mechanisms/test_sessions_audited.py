@@ -5,7 +5,7 @@ from mechanisms import adaptive_sessions as adaptive
 
 
 def test_an_audit_knows_the_exact_loss_on_the_pair_and_comes_near_it() -> None:
-    """The bound exceeds the truth with probability 0.1 % at most, with this seed it does not."""
+    """The bound exceeds the truth with probability 0.1 % at most, and not with this seed."""
     ask = {"parts": {"epsilon": [0.1, 0.3, 0.7]}}
     asked = auditor.Dialogues(auditor.Value([0, 1]), ask, rounds=2)
     result = auditor.audit(

@@ -20,16 +20,17 @@ def test_outputs_follow_rounded_laplace_noise(value: float, scale: float, bound:
     edges = np.concatenate([[-np.inf], points[:-1] + grid / 2, [np.inf]])
     centre = float(np.clip(value, -bound, bound))
     expected = 200_000 * np.diff(laplace.cdf(edges, centre, scale))
-    seen = np.array([np.count_nonzero(outputs == point) for point in points])
-    assert seen.sum() == 200_000, "every output lies on the grid"
+    observed = np.array([np.count_nonzero(outputs == point) for point in points])
+    assert observed.sum() == 200_000, "every output lies on the grid"
     likely = expected > 20
-    rest = (seen[~likely].sum() - expected[~likely].sum()) ** 2 / max(expected[~likely].sum(), 1)
-    statistic = ((seen - expected) ** 2 / expected)[likely].sum() + rest
+    rest = (observed[~likely].sum() - expected[~likely].sum()) ** 2 / max(expected[~likely].sum(), 1)
+    statistic = ((observed - expected) ** 2 / expected)[likely].sum() + rest
     assert statistic < chi2.isf(1e-8, likely.sum())
 
 
 def test_small_uniforms_keep_all_their_bits() -> None:
-    """A share of 2⁻ᵏ lies below 2⁻ᵏ, and what lies there is no multiple of 2⁻⁵³, as that of usual generators is."""
+    """A fraction 2⁻ᵏ of the numbers lies below 2⁻ᵏ, and these are no multiples of 2⁻⁵³, as they would be from an
+    ordinary generator."""
     drawn = full_uniform(np.random.default_rng(2), 1_000_000)
     assert drawn.min() > 0 and drawn.max() < 1
     assert np.count_nonzero(drawn < 2.0**-10) == pytest.approx(1_000_000 / 1024, abs=6 * 31.3)

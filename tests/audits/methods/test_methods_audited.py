@@ -7,7 +7,8 @@ from benchmarks._mechanisms import laplace
 
 
 def test_a_sound_audit_keeps_its_bound() -> None:
-    """Bold rules of the halves guess on a tail; that of all outputs guesses further out, where few outputs prove little."""
+    """Bold rules learned from halves guess on a tail; the rule learned from all outputs guesses further out, where few
+    outputs prove little."""
     for seed in (15, 24, 37, 171):
         result = auditor.audit(
             functools.partial(laplace, epsilon=0.83),

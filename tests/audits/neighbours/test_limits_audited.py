@@ -1,4 +1,4 @@
-"""Reports keep what decides whether one domain contains all data sets of another."""
+"""A report keeps the facts that decide whether one domain contains all data sets of another."""
 
 import json
 from typing import Any
@@ -16,6 +16,6 @@ def laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 def test_reports_hold_the_limits() -> None:
     domain = auditor.Records((0, 5), integer=True, size=(0, 9))
-    found = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0, workers=1, isolate=False)
+    result = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0, workers=1, isolate=False)
     limits = json.loads(to_json(round_floats(domain.limits())))
-    assert found.to_dict()["tried"]["limits"] == limits == found.tried.limits
+    assert result.to_dict()["tried"]["limits"] == limits == result.tried.limits

@@ -28,16 +28,18 @@ def test_no_pair_with_another_data_set_comes_out() -> None:
     pairs += [*domain.each_value(), *domain.crowds(), *domain.closely(pairs, 20)]
     for _ in range(300):
         pairs += [pair := domain.mutate(pair, rng), domain.random(rng), *domain.rearranged(rng)]
-        pairs += [one for one in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if one]
+        pairs += [
+            moved for moved in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if moved
+        ]
     assert all(no_three(pair.left) and no_three(pair.right) for pair in pairs)
-    # Without the function the domain has all pairs; otherwise this test would show nothing.
+    # Without the function the domain has pairs of all kinds; otherwise this test would show nothing.
     others = [RECORDS.random(rng) for _ in range(300)]
-    assert sum(not (no_three(one.left) and no_three(one.right)) for one in others) > 30
+    assert sum(not (no_three(moved.left) and no_three(moved.right)) for moved in others) > 30
     assert len({pair.key() for pair in pairs}) > 200
 
 
 def test_a_function_that_accepts_all_leaves_the_domain_as_it_is() -> None:
-    """Otherwise the search would try fewer kinds of pairs, and say nothing of it."""
+    """Otherwise the search would try fewer kinds of pairs without a word."""
     columns = {"day": {"type": "date", "low": "2024-01-01", "high": "2024-03-01"}, "sum": {"type": "integer"}}
     for domain in (
         RECORDS,
@@ -61,27 +63,27 @@ def test_a_function_that_accepts_all_leaves_the_domain_as_it_is() -> None:
 
 
 def test_a_violation_where_nothing_is_promised_hides_no_other_one() -> None:
-    """An exception on empty data is found first; once these are excluded, two equal records are found to exceed the claim."""
+    """An exception on empty data is found first; if empty data are excluded, two equal records are found to exceed the claim."""
 
     def mean(records: Any, rng: np.random.Generator) -> float:
         if len(records) == 0:
             raise ZeroDivisionError
         return len(records) + rng.laplace(scale=0.3 if len(records) == 3 else 1.0)
 
-    found = auditor.audit(mean, auditor.PureDP(1.0), RECORDS, **ONES)
-    assert found.pair is not None and 0 in (len(found.pair.left), len(found.pair.right))
+    result = auditor.audit(mean, auditor.PureDP(1.0), RECORDS, **ONES)
+    assert result.pair is not None and 0 in (len(result.pair.left), len(result.pair.right))
     valid = auditor.audit(mean, auditor.PureDP(1.0), Valid(RECORDS, len), **ONES)
     assert valid.verdict == "violation" and valid.pair is not None
     assert min(len(valid.pair.left), len(valid.pair.right)) > 0
 
 
 @pytest.mark.parametrize(
-    ("is_valid", "told"),
+    ("is_valid", "message"),
     [(lambda records: False, "almost"), (lambda records: records[0] > 1, "raised IndexError")],
     ids=["none", "raises"],
 )
-def test_an_error_says_what_is_wrong(is_valid: Any, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told):
+def test_an_error_says_what_is_wrong(is_valid: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
         Valid(RECORDS, is_valid)
 
 
@@ -110,7 +112,7 @@ audits:
 def test_valid_is_a_key_of_an_audit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it the exception is found. A recount refuses to run the function, unless it is told to."""
+    """Without the key the exception is found. A recount refuses to run the function unless an option allows it."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     file, out = tmp_path / "audits.yaml", ["--out", str(tmp_path / "out"), "--quiet"]
@@ -119,7 +121,7 @@ def test_valid_is_a_key_of_an_audit(
     assert "some accepts them" in (tmp_path / "out" / "audits" / "report.html").read_text()
     assert report.audits[0].verdict == "no_violation_found"
     check = ["replay", str(tmp_path / "kept"), "--check", str(tmp_path / "out" / "audits" / "report.json")]
-    monkeypatch.chdir(tmp_path)  # a recording holds no code, which is looked for here too
+    monkeypatch.chdir(tmp_path)  # a recording contains no code, so the function is looked up here as well
     assert main([*check, "--run-code"]) == 0
     (tmp_path / "m.py").rename(tmp_path / "other.py")
     capsys.readouterr()

@@ -35,9 +35,9 @@ def event(wins: int, guesses: int, trials: int = 200_000, description: str = "ou
     counts = {"left": [wins, half], "right": [guesses - wins, half]}
     rule = {"feature": description}
     made_of = {"description": description, "guess": "left", "counts": counts, "opposite": None, "rule": rule}
-    found = event_of(made_of)
-    assert isinstance(found, ObservedRule)
-    return found
+    fired = event_of(made_of)
+    assert isinstance(fired, ObservedRule)
+    return fired
 
 
 def result(**changes: Any) -> AuditResult:
@@ -82,8 +82,8 @@ def run(*audits: AuditResult) -> RunResult:
 
 
 def changes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
-    found = compare(run(result(**old)), run(result(**new)))
-    return [(str(change.kind), change.what) for change in found]
+    differences = compare(run(result(**old)), run(result(**new)))
+    return [(str(change.kind), change.what) for change in differences]
 
 
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = [
@@ -152,9 +152,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
 
 @pytest.mark.parametrize(("old", "new", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_what_a_change_means(old: dict[str, Any], new: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    found = changes(old, new)
-    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
-    for (_, what), (_, told) in zip(found, expected, strict=True):
+    differences = changes(old, new)
+    assert [kind for kind, _ in differences] == [kind for kind, _ in expected]
+    for (_, what), (_, told) in zip(differences, expected, strict=True):
         assert what.startswith(told)
         assert len(what.splitlines()) == 1
 
@@ -184,10 +184,10 @@ def test_a_run_that_looks_at_less_is_told(
         tried = replace(Tried("some data sets", 1, ("values",)), **changes)
         return run(replace(audit, provenance=replace(audit.provenance, tried=tried)))
 
-    found = compare(looked(old), looked(new))
-    assert [(change.kind, change.what.startswith(told)) for change, (_, told) in zip(found, expected, strict=True)] == [
-        (kind, True) for kind, _ in expected
-    ]
+    differences = compare(looked(old), looked(new))
+    assert [
+        (change.kind, change.what.startswith(told)) for change, (_, told) in zip(differences, expected, strict=True)
+    ] == [(kind, True) for kind, _ in expected]
 
 
 def test_a_higher_confidence_that_takes_the_power_is_worse() -> None:
@@ -228,8 +228,8 @@ CLAIMS: list[tuple[Claim, Claim, str]] = [
 def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
     old: Claim, new: Claim, kind: str
 ) -> None:
-    [(found, what)] = changes({"claim": old, "bound": None}, {"claim": new, "bound": None})
-    assert found == kind
+    [(differences, what)] = changes({"claim": old, "bound": None}, {"claim": new, "bound": None})
+    assert differences == kind
     assert f"claim changed from {old} to {new}" in what
 
 
@@ -238,7 +238,8 @@ def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_limits_are_those_of_what_the_event_shows(delta: float) -> None:
-    """The rates' own ε, ln((p − δ)/q), lies between; a share of 1e-6 of seeds would fail, this one was seen not to."""
+    """The limits contain the ε that the rates have, ln((p − δ)/q). They would fail for a fraction 1e-6 of seeds, and
+    not for this one."""
     p, q, n = 0.4, 0.1, 20_000
     rng = np.random.default_rng(1)
     claim = auditor.ApproximateDP(3, delta) if delta else auditor.PureDP(3)
@@ -300,7 +301,12 @@ def shown_bit(bit: int, size: int, rng: np.random.Generator, scale: float = 0.3)
 DOMAIN = auditor.Records((0, 1), size=(0, 3), relation="add_remove")
 MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
     (laplace, auditor.PureDP(2), [(0, 1)], 0.6),
-    (gaussian, auditor.ApproximateDP(9, 1e-3), [(0, 1)], None),  # its event is a tail, which less noise makes rarer
+    (
+        gaussian,
+        auditor.ApproximateDP(9, 1e-3),
+        [(0, 1)],
+        None,
+    ),  # its event is a tail, which becomes rarer with less noise
     (response, auditor.ApproximateDP(2, 1e-3), [(0, 1)], 0.15),
     (gaussian, auditor.GaussianDP(2), [(0, 1)], 0.6),
     (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), [(0, 1)], 0.6),
@@ -323,16 +329,16 @@ RAN = dict[int, tuple[auditing.Plan, AuditResult]]()
 
 
 def ran(plan: auditing.Plan) -> AuditResult:
-    """Return the result of a plan, which is carried out once."""
+    """Return the result of a plan, which is carried out only once."""
     if id(plan) not in RAN:
         RAN[id(plan)] = plan, auditing.run(plan)
     return RAN[id(plan)][1]
 
 
 def losses(old: auditing.Plan, new: auditing.Plan, may_rise: float = 0.0) -> list[tuple[str, str]]:
-    """Return the changes in loss from one plan to another, whose mechanism is asked for the earlier event."""
-    found = compare(run(ran(old)), run(ran(new)), functools.partial(remeasured, new), may_rise=may_rise)
-    return [(str(change.kind), change.what) for change in found if " on the earlier " in change.what]
+    """Return the changes in loss from one plan to another, with the mechanism measured on the earlier event."""
+    differences = compare(run(ran(old)), run(ran(new)), functools.partial(remeasured, new), may_rise=may_rise)
+    return [(str(change.kind), change.what) for change in differences if " on the earlier " in change.what]
 
 
 @pytest.mark.parametrize(("mechanism", "claim", "pairs", "changed"), MECHANISMS)
@@ -344,7 +350,7 @@ def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more
     assert {kind for old, new in itertools.pairwise([*same, same[0]]) for kind, _ in losses(old, new)} <= {"note"}
     if changed is not None:
         leaking = planned(mechanism, claim, pairs, 9, 20_000, scale=changed)
-        [(kind, what)] = losses(same[1], leaking)  # at other seeds a rare event is learned, which does not rise
+        [(kind, what)] = losses(same[1], leaking)  # with other seeds a rare event is learned, whose loss does not rise
         assert kind == "worse"
         assert " rose from " in what
 
@@ -366,7 +372,7 @@ def test_the_earlier_rule_is_counted_on_the_earlier_pair_in_as_many_outputs_as_a
 
 
 def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_its_own_pair() -> None:
-    """The pair and thresholds of today's audit do not matter, and an identical comparison is not repeated."""
+    """The pair and the thresholds of the later audit do not matter, and an identical comparison is not repeated."""
 
     def noisy_total(records: Any, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
         return np.sum(records) + rng.laplace(0, scale, size)
@@ -384,12 +390,14 @@ def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_it
     assert measured.outputs.bound == 5_000
     weak = ran(planned(noisy_total, auditor.PureDP(2), [([1], [0, 1])], 5, 8_000))
     weak = replace(weak, provenance=replace(weak.provenance, tried=ran(same).tried))
-    found = [change.what for change in compare(run(weak), run(ran(same)), functools.partial(remeasured, same))]
-    assert any("on a different pair; on the earlier pair and event no rise is seen" in what for what in found), found
+    changes = [change.what for change in compare(run(weak), run(ran(same)), functools.partial(remeasured, same))]
+    assert any("on a different pair; on the earlier pair and event no rise is seen" in what for what in changes), (
+        changes
+    )
 
 
 def test_no_output_of_the_recount_is_one_from_which_the_rule_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The plan and its seed are those of the earlier run. Its outputs to learn from must not be drawn again."""
+    """The plan and its seed are those of the earlier run, whose outputs for learning must not be drawn again."""
     plan = planned(laplace, auditor.PureDP(1), [(0, 1)], 1, 5_000, scale=2.0)
     addresses, stream = set[Any](), batches.stream
 
@@ -408,7 +416,7 @@ def test_no_output_of_the_recount_is_one_from_which_the_rule_was_learned(monkeyp
 
 
 def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_needs() -> None:
-    """At 10⁶ outputs the limits are .016 wide, and ε rises from .5 to .556: the claim of 1 holds all along."""
+    """At 10⁶ outputs the limits are 0.016 wide, and ε rises from 0.5 to 0.556; the claim of 1 holds before and after."""
     before, after = (
         planned(laplace, auditor.PureDP(1), [(0, 1)], seed, 1_000_000, scale=scale)
         for seed, scale in ((1, 2.0), (2, 1.8))
@@ -429,8 +437,8 @@ def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
 
     def told(**changes: Any) -> list[tuple[str, str]]:
         old = replace(once, judgement=replace(once.judgement, event=replace(once.event, **changes)))
-        found = compare(run(old), run(once), functools.partial(remeasured, plan))
-        return [(str(change.kind), change.what) for change in found]
+        differences = compare(run(old), run(once), functools.partial(remeasured, plan))
+        return [(str(change.kind), change.what) for change in differences]
 
     [(kind, what)] = told(rule=None)
     assert kind == "not compared"
@@ -441,7 +449,7 @@ def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
 
 
 def test_an_event_of_another_kind_of_claim_is_refused() -> None:
-    """Somebody else may have written the report: an event of bets on a score, of two points, or with counts beyond every float."""
+    """A forged report may name an event of bets on a score, of two points, or with counts beyond every float."""
     of_score = event_of(
         {
             "description": "…",
@@ -530,19 +538,19 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
 ) -> None:
     config.write_text(CONFIG.replace(*change, 1), encoding="utf-8")
     assert main(["run", "some.yaml", "--baseline", "baseline.json", "--quiet"]) == 1
-    assert len([told for told in capsys.readouterr().out.splitlines() if told.startswith(line)]) == 1
+    assert len([words for words in capsys.readouterr().out.splitlines() if words.startswith(line)]) == 1
     for share, status in (("0.1", 1), ("0.6", 0)) if "privacy loss" in line else ():
         assert main(["run", "some.yaml", "--baseline", "baseline.json", "--may-rise", share]) == status
     capsys.readouterr()
-    # Two reports do not show what today's mechanism does on the earlier event.
+    # Two reports alone do not show how the present mechanism behaves on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
-    told = "not compared  first: ε ≥" if "privacy loss" in line else line
-    assert told in capsys.readouterr().out
+    words = "not compared  first: ε ≥" if "privacy loss" in line else line
+    assert words in capsys.readouterr().out
     assert main(["compare", "reports/some/report.json", "baseline.json"]) == (1 if "vanished" in line else 0)
 
 
 def test_a_loss_above_the_claim_is_worse_whatever_rise_is_allowed() -> None:
-    """Today's search sees only data sets that do not show the violation, since they are not empty."""
+    """The later search sees only non-empty data sets, which do not show the violation."""
 
     def count(records: Any, size: int, rng: np.random.Generator, leak: float = 1.0) -> Any:
         return len(records) + rng.laplace(0, 1.25 if len(records) else leak, size)
@@ -574,7 +582,7 @@ def test_a_baseline_may_be_the_report_that_is_written_over(config: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (None, "there is no file"),
         ("{", "is not a report"),
@@ -584,7 +592,7 @@ def test_a_baseline_may_be_the_report_that_is_written_over(config: Path) -> None
     ],
 )
 def test_a_file_that_is_no_report_is_an_error_before_anything_runs(
-    config: Path, capsys: pytest.CaptureFixture[str], text: str | None, told: str
+    config: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
 ) -> None:
     broken = config.parent / "broken.json"
     if text is not None:
@@ -592,7 +600,7 @@ def test_a_file_that_is_no_report_is_an_error_before_anything_runs(
     assert main(["run", "some.yaml", "--baseline", "broken.json"]) == 2
     assert main(["compare", "broken.json", "baseline.json"]) == 2
     assert main(["compare", "baseline.json", "broken.json"]) == 2
-    assert capsys.readouterr().err.count(told) == 3
+    assert capsys.readouterr().err.count(message) == 3
     assert not Path("reports/some/report.json").exists()
 
 
@@ -627,8 +635,8 @@ def test_a_share_of_no_claim_is_a_share_of_the_loss() -> None:
 
 def test_audits_that_vanished_fail_and_those_that_appeared_are_told() -> None:
     first, second, third = (result(name=name) for name in ("first", "second", "third"))
-    found = compare(run(first, second), run(third, first))
-    assert [(change.audit, change.kind) for change in found] == [
+    differences = compare(run(first, second), run(third, first))
+    assert [(change.audit, change.kind) for change in differences] == [
         ("third", ChangeKind.NOTE),
         ("second", ChangeKind.WORSE),
     ]

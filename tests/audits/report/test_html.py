@@ -81,21 +81,22 @@ def page(text: str) -> Page:
 
 def problems(text: str) -> list[str]:
     """Say what keeps a page from standing alone."""
-    page, found = Page(text), []
+    page, faults = Page(text), []
     names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
-    found += [f"{name} stands {times} times" for name, times in Counter(names).items() if times > 1]
+    faults += [f"{name} stands {times} times" for name, times in Counter(names).items() if times > 1]
     links = [a.get("href") or a.get("xlink:href") for _, a in page.elements if "href" in a or "xlink:href" in a]
     links += re.findall(r"url\(([^)]*)\)", text)
-    found += [
+    faults += [
         f"{link} leads outside, or nowhere" for link in links if link is None or link.removeprefix("#") not in names
     ]
-    found += [f"{name} is loaded or run" for name in ("script", "img", "link", "iframe", "object") if page.all(name)]
-    found += [f"{k} is run" for _, a in page.elements for k in a if k.startswith("on") or k in {"src", "srcset"}]
+    faults += [f"{name} is loaded or run" for name in ("script", "img", "link", "iframe", "object") if page.all(name)]
+    faults += [f"{k} is run" for _, a in page.elements for k in a if k.startswith("on") or k in {"src", "srcset"}]
     addresses = set(re.findall(r"\w+://[^\s\"'<]*", text))
-    found += [
-        f"{one} is an address" for one in addresses - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    faults += [
+        f"{address} is an address"
+        for address in addresses - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     ]
-    return found
+    return faults
 
 
 def test_a_page_stands_alone(text: str) -> None:
@@ -110,9 +111,9 @@ def test_every_plot_has_a_title_and_a_description(page: Page, text: str) -> None
         assert plot["role"] == "img"
         [title, description] = str(plot["aria-labelledby"]).split()
         for name, part in ((title, "title"), (description, "desc")):
-            told = re.search(rf'<{part} id="{name}">([^<]+)</{part}>', text)
-            assert told is not None
-            assert len(told[1]) > 10
+            match = re.search(rf'<{part} id="{name}">([^<]+)</{part}>', text)
+            assert match is not None
+            assert len(match[1]) > 10
 
 
 def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
@@ -122,7 +123,7 @@ def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
 
 
 def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
-    told = " ".join(page.texts)
+    shown = " ".join(page.texts)
     for part in (
         "claims violated: “broken”",
         "a false alarm in at most 1 of 100 runs",
@@ -134,21 +135,21 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
         "The same seed draws the same outputs again",
         "auditor.audit(module:broken, PureDP(epsilon=0.3)",
     ):
-        assert part in told, part
+        assert part in shown, part
 
 
 def test_a_weak_pass_is_called_weak_in_the_table_and_on_its_card() -> None:
     run = every_kind()
     sound = next(audit for audit in run.audits if audit.verdict == "no_violation_found" and not audit.weak)
     weak = with_changes(sound, warnings=("weak: only one pair was looked at",))
-    told = "no violation found (weak)</span>"
-    assert [to_html(dataclasses.replace(run, audits=[one])).count(told) for one in (sound, weak)] == [0, 2]
+    shown = "no violation found (weak)</span>"
+    assert [to_html(dataclasses.replace(run, audits=[one])).count(shown) for one in (sound, weak)] == [0, 2]
 
 
 def test_counts_are_those_of_events_only() -> None:
-    told = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
+    shown = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
     without = {"concentrated", "rényi", "query", "canaries", "canaries apart", "failing"}
-    assert told == {name: name not in without for name in told}
+    assert shown == {name: name not in without for name in shown}
 
 
 # --- Hostile text ---
@@ -196,7 +197,7 @@ def test_any_histogram_can_be_drawn(shape: str) -> None:
 
 @pytest.mark.parametrize(("epsilon0", "delta0"), [(1.0, 0.0), (1.0, 0.1), (0.0, 0.2), (5.0, 1e-5)])
 def test_the_delta_that_a_claim_implies_is_that_of_its_worst_mechanism(epsilon0: float, delta0: float) -> None:
-    """A randomised response that tells the truth outright with probability δ₀, by its definition."""
+    """Against a randomised response that reveals the truth with probability δ₀, by its definition."""
     lie = 1 / (1 + math.exp(epsilon0))
     for epsilon in (0.0, 0.3, 1.0, 2.0, 10.0):
         truth = delta0 + (1 - delta0) * max(0.0, (1 - lie) - math.exp(epsilon) * lie)
@@ -213,7 +214,7 @@ def test_other_claims_imply_what_they_say() -> None:
 
 @pytest.mark.parametrize("rho", [0.005, 0.1, 0.5, 3.0])
 def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_little_more(rho: float) -> None:
-    """The Gaussian mechanism keeps ρ and (a, aρ) with equality; converted as in Mironov (2017), they allow more."""
+    """The Gaussian mechanism satisfies ρ and (a, aρ) with equality; converted as in Mironov (2017), the claims allow more."""
     mu = math.sqrt(2 * rho)
     for epsilon in np.linspace(0.0, 4 * mu, 30):
         has = gaussian_delta(mu, epsilon)
@@ -226,12 +227,12 @@ def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_lit
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0])
 def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: float) -> None:
-    """These pairs come close, since apart from mixtures they are the worst case."""
+    """These pairs come close: apart from mixtures they are the worst case."""
     from auditor.bounds.divergences import renyi_divergence
 
     chances = np.concatenate([[1e-6, 1e-4], np.linspace(0.001, 0.999, 80)])
     nearest = math.inf
-    for q, p in itertools.combinations(chances, 2):  # p > q, or no δ is below 0
+    for q, p in itertools.combinations(chances, 2):  # for p > q, since otherwise no δ is below 0
         one, other = np.array([p, 1 - p]), np.array([q, 1 - q])
         kept = max(0.0, renyi_divergence(order, one, other), renyi_divergence(order, other, one))
         for epsilon in (0.0, 0.5, 1.0):
@@ -365,6 +366,6 @@ def test_a_profile_of_rare_outputs_is_on_a_logarithmic_scale(delta: float, is_lo
 def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:
     style = re.search(r"<style>(.*?)</style>", next(iter(cards().values())), re.DOTALL)
     assert style is not None
-    selectors = [one.strip() for one in re.findall(r"([^{};]+)\{", style[1])]
+    selectors = [selector.strip() for selector in re.findall(r"([^{};]+)\{", style[1])]
     assert len(selectors) > 30
-    assert [one for one in selectors if not one.startswith((".auditor", "@media"))] == []
+    assert [selector for selector in selectors if not selector.startswith((".auditor", "@media"))] == []

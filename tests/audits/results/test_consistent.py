@@ -26,7 +26,7 @@ def honest(*names: str) -> Report:
 
 
 def at(name: str, *way: Any, value: Any) -> tuple[Report, Report]:
-    """Return the report of an audit, or without a name of two, and it with another value at a place; `...` is none."""
+    """Return a report of one audit (of two, without a name), and a copy with another value at a place; `...` deletes the value."""
     report, edited = (honest(*([name] if name else ["sound", "broken"])) for _ in range(2))
     inner = edited["audits"][0] if name else edited
     for step in way[:-1]:
@@ -115,9 +115,9 @@ def test_all_that_decide_refuse_it(tmp_path: Path, capsys: pytest.CaptureFixture
         file.write_text(json.dumps(report), encoding="utf-8")
     for command in (["compare", "--strict", str(old), str(new)], ["show", str(new), "--junit", "-"]):
         assert main(command) == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.startswith(f"auditor: {new} ")
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith(f"auditor: {new} ")
 
 
 def test_limits_that_are_gone_are_not_compared(tmp_path: Path) -> None:

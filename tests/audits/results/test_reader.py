@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from every_kind import every_kind
+from folders import PROJECT
 
 import auditor
 from auditor.auditing.consistent import read_report
@@ -14,9 +15,6 @@ from auditor.errors import InvalidInputError
 from auditor.report.markdown import to_markdown
 from auditor.results.files import to_json
 from auditor.results.result import RunResult
-
-PROJECT = Path(__file__).parents[3]
-
 
 TRIED = {"neighbours": "some", "pairs": 1, "events": ["values"]}
 

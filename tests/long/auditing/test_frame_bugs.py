@@ -13,14 +13,14 @@ AGES = auditor.Frame({"age": {"type": "integer", "low": 0, "high": 500}}, form="
 
 
 def counts_limited_by_city(df: Any, size: int, rng: np.random.Generator, by: Any = ("user", "city")) -> Any:
-    """Two rows of each user count, but in every city; the noise is for two rows in all."""
+    """Two rows of each user count in every city; the noise is for two rows in all."""
     kept = df.fillna({"city": "unknown"}).groupby(list(by)).head(2)
     counts = kept.groupby("city").size().reindex(["a", "b", "c", "unknown"], fill_value=0).to_numpy()
     return counts + rng.laplace(0, 2, (size, 4))
 
 
 def mean_clipped_late(df: Any, size: int, rng: np.random.Generator, late: bool = True) -> Any:
-    """The sum is clipped, and not the rows. Half of ε is for it, and half for the number of rows."""
+    """The sum is clipped instead of the rows. Half of ε is for the sum, and half for the number of rows."""
     ages = df["age"] if late else df["age"].clip(0, 100)
     total = min(max(ages.sum(), 0), 100 * df.height)
     return (total + rng.laplace(0, 200, size)) / np.maximum(1, df.height + rng.laplace(0, 2, size))

@@ -17,7 +17,8 @@ LN3 = math.log(3)
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Report for every pair of values which is odd, truthfully three times in four: ε = ln 3 if one is odd, else 0."""
+    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is
+    odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 
@@ -34,15 +35,15 @@ def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
 
 @pytest.mark.parametrize("options", [{"samples": 8000}, {"samples": 10**6}])
 def test_the_bound_on_the_smallest_pair_exceeds_the_truth_as_seldom_as_it_says(options: dict[str, Any]) -> None:
-    """A false failure has probability below 1e-6. An audit that ended in a lucky round does not make the confirmation lucky."""
+    """A false failure has probability below 1e-6. That an audit ended in a lucky round does not make the confirmation lucky."""
     claim = auditor.PureDP(0.2)
-    found = [s for seed in range(RUNS) if (s := settled(seed, claim, response, **options).smallest)]
-    assert len(found) > RUNS / 2, "or nothing is tested"
-    # Whether confirmed or not, each run reports at most one bound that can be too large.
+    results = [s for seed in range(RUNS) if (s := settled(seed, claim, response, **options).smallest)]
+    assert len(results) > RUNS / 2, "or nothing is tested"
+    # Confirmed or not, each run reports at most one bound that can be too large.
     allowed = binom.isf(1e-6, RUNS, ALPHA)
-    assert sum(smallest.bound.value > LN3 for smallest in found) <= allowed
+    assert sum(smallest.bound.value > LN3 for smallest in results) <= allowed
     # A deliberate mistake, the estimate from the same counts in place of the bound, would be detected.
-    assert sum(estimate(smallest.event) > LN3 for smallest in found) > allowed
+    assert sum(estimate(smallest.event) > LN3 for smallest in results) > allowed
 
 
 def estimate(event: Any) -> float:

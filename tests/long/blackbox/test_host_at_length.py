@@ -10,7 +10,8 @@ import auditor
 
 
 def test_a_failure_now_and_then_on_one_side_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each failure costs a new process, so no more are drawn than suffice: a dozen on one side and none on the other."""
+    """Each failure costs a new process, so the audit draws no more failures than it needs: a dozen on one side and none
+    on the other."""
     monkeypatch.setattr("auditor.auditing.rounds.MOST_FAILURES", 12)
     options: dict[str, Any] = {"samples": 400, "workers": 2, "batch": 50, "confidence": 0.99, "seed": 1}
     result = auditor.audit(exits_now_and_then_on_the_left, auditor.PureDP(0.1), [(0, 1)], **options)

@@ -1,4 +1,4 @@
-"""Files of each format, spoilt at random 20,000 times."""
+"""Files of each format, corrupted at random 20,000 times."""
 
 from pathlib import Path
 

@@ -84,8 +84,8 @@ def undisturbed(file: Path) -> bytes:
 
 
 def is_one_sentence(ended: "subprocess.CompletedProcess[str]") -> bool:
-    told = ended.stderr.strip().splitlines()
-    return ended.returncode == 3 and len(told) == 1 and told[0].startswith("auditor: ") and "no verdict" in told[0]
+    lines = ended.stderr.strip().splitlines()
+    return ended.returncode == 3 and len(lines) == 1 and lines[0].startswith("auditor: ") and "no verdict" in lines[0]
 
 
 @pytest.fixture
@@ -139,9 +139,9 @@ LIMITS = [
 
 @pytest.mark.parametrize(("way", "resource_", "most"), LIMITS)
 def test_a_limit(way: str, resource_: int, most: int, tmp_path: Path) -> None:
-    """In the middle of the start of a process, too: a program that could not be started is not an output.
+    """This holds while a process starts, too: a program that cannot be started is not an output.
 
-    A library in C that has no memory may end the process itself, but never as a pass.
+    A C library that runs out of memory may end the process itself, but never with a pass.
     """
     file, out = configuration(tmp_path, way), tmp_path / "out"
     ended = run(file, out, lambda: resource.setrlimit(resource_, (most, most)))
@@ -152,7 +152,8 @@ def test_a_limit(way: str, resource_: int, most: int, tmp_path: Path) -> None:
 
 
 def in_a_namespace(commands: str) -> list[str]:
-    """Return what runs a command with file systems of its own, mounted by these commands; skip where mounting is not allowed."""
+    """Return a command that runs another in a namespace with file systems mounted by these commands; skip where
+    mounting is not allowed."""
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a file system")
     return ["unshare", "--mount", "sh", "-c", f'{commands}; exec "$@"', "sh"]
@@ -174,7 +175,7 @@ def test_no_room_in_shared_memory(options: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["workers", "isolated"])
 def test_no_folder_for_temporary_files(way: str, tmp_path: Path) -> None:
-    """Missing, or full as all others are: nothing of a run is kept there."""
+    """The folder is missing, or full like all others: a run keeps nothing there."""
     ended = run(configuration(tmp_path, way), tmp_path / "out", TMPDIR=str(tmp_path / "missing"))
     assert (ended.returncode, ended.stderr) == (0, "")
     full = tmp_path / "full"
@@ -191,7 +192,7 @@ def test_no_folder_for_temporary_files(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("most", [10, 12, 16])
 def test_a_limit_on_processes(most: int, tmp_path: Path) -> None:
-    """Root has no such limit, so the run has another user's number and the right to read all files.
+    """The limit does not apply to root, so the run has the number of another user and the right to read all files.
 
     If no process can be started for a mechanism, the report gives the reason why it has no answer.
     """
@@ -208,7 +209,7 @@ def test_a_limit_on_processes(most: int, tmp_path: Path) -> None:
     assert is_kept(file, out)
 
 
-# As `python -m auditor`, on a machine whose clock leaps by up to a day, to and fro.
+# As `python -m auditor`, on a machine whose clock jumps by up to a day, back and forth.
 LEAPING = """
 import random, sys, time
 from auditor.cli import main
@@ -260,7 +261,7 @@ def test_what_the_machine_refused_is_found_in_the_errors_that_it_led_to() -> Non
 def test_a_thread_that_ends_for_lack_of_memory_ends_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """This is what the workers' thread would do, while the main thread waits for its answers."""
+    """The workers' thread would end like this while the main thread waits for its answers."""
 
     def ends(error: BaseException) -> None:
         raise error
@@ -276,7 +277,7 @@ def test_a_thread_that_ends_for_lack_of_memory_ends_the_command(
     for error in (MemoryError(), SystemError("error return without exception set")):
         assert _run(argparse.Namespace(command=waits(error), traceback=False)) == 3
         assert capsys.readouterr().err.startswith("auditor: there is not enough memory; no verdict")
-    seen = list[object]()
-    monkeypatch.setattr(threading, "excepthook", seen.append)
+    recorded = list[object]()
+    monkeypatch.setattr(threading, "excepthook", recorded.append)
     assert _run(argparse.Namespace(command=waits(ValueError()), traceback=False)) == 3
-    assert len(seen) == 1
+    assert len(recorded) == 1

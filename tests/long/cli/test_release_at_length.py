@@ -44,7 +44,7 @@ audits:
       size: {low: 0, high: 3}
       container: list
 """
-# What replaces what, the kinds of the lines that follow, and whether the run itself ends as expected.
+# The replacements, the kinds of lines that follow, and whether the run itself ends as expected.
 CHANGED: dict[str, tuple[tuple[str, str], set[str], bool]] = {
     "nothing": (("", ""), set(), True),
     "a violation": (("scale: 1.0", "scale: 0.3"), {"worse"}, False),
@@ -76,10 +76,10 @@ def test_status_lines_junit_and_annotations_say_the_same(
         capsys.readouterr()
         status = main(["run", "sums.yaml", "--quiet", "--baseline", "old.json", "--junit", "junit.xml", *strict])
         lines = capsys.readouterr().out.splitlines()
-        told = [line.split("  ")[0] for line in lines if re.match("(worse|note|better|not compared)  ", line)]
-        assert kinds <= {*told}
+        shown = [line.split("  ")[0] for line in lines if re.match("(worse|note|better|not compared)  ", line)]
+        assert kinds <= {*shown}
         weak = json.loads(Path("reports/sums/report.json").read_text(encoding="utf-8"))["audits"][0]["weak"]
-        failed = told.count("worse") + (told.count("not compared") + weak if strict else 0)
+        failed = shown.count("worse") + (shown.count("not compared") + weak if strict else 0)
         assert status == (1 if failed or not passes else 0)
         assert [line.startswith("::error") for line in lines].count(True) == failed + (not passes)
         [suite] = ElementTree.parse("junit.xml").getroot()
@@ -87,8 +87,8 @@ def test_status_lines_junit_and_annotations_say_the_same(
         changes = failed - (weak if strict else 0)  # a weak pass is a failure of the audit's own case
         assert int(suite.attrib["tests"]) == 1 + changes == len(suite.findall("testcase"))
         assert len({case.attrib["name"] for case in suite.findall("testcase")}) == 1 + changes
-        number = f"{told.count('worse') or 'nothing'} worse, {told.count('better') or 'nothing'} better"
-        unknown = f", {told.count('not compared')} not compared" if "not compared" in told else ""
+        number = f"{shown.count('worse') or 'nothing'} worse, {shown.count('better') or 'nothing'} better"
+        unknown = f", {shown.count('not compared')} not compared" if "not compared" in shown else ""
         assert f"compared with old.json: {number}{unknown}" in lines
         of_two = main(["compare", "old.json", "reports/sums/report.json", *strict])
         lines = capsys.readouterr().out.splitlines()

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from folders import PROJECT
 
 from auditor.cli import main
-
-PROJECT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (PROJECT / "configs").glob("*.yaml")))

@@ -1,4 +1,4 @@
-"""Sessions in YAML: what is asked, what is refused, and the dialogue in every form of a report."""
+"""Sessions in YAML: questions, refusals, and the dialogue in every form of a report."""
 
 import io
 import json
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_dialogue_is_in_every_form_of_the_report(file: Path, tmp_path: Path) -> None:
-    """Left and right differ without noise: the bound fails with the audit's chance of 0.1 % in a world without seeds."""
+    """Left and right differ without noise: without a fixed seed the bound would fail with the audit's probability of 0.1 %."""
     [plan] = load_configuration(file).plans
     audit = run(plan)
     assert audit.verdict == "violation"

@@ -12,7 +12,8 @@ from auditor.methods import method_for
 
 
 def test_limits_of_a_divergence_are_those_of_one_event_of_the_score() -> None:
-    """Two cells are one event, whose true divergence is known: each limit fails with probability 0.05 at most, here enumerated."""
+    """Two cells are one event, whose true divergence is known: each limit fails with probability 0.05 at most, which is
+    enumerated here."""
     claim, n, p, q = auditor.RenyiDP(2, 1), 60, 0.45, 0.2
     truth = max(
         renyi_divergence(2, np.array(a), np.array(b)) for a, b in itertools.permutations([[p, 1 - p], [q, 1 - q]])

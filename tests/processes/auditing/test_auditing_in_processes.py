@@ -1,4 +1,4 @@
-"""Audits that cannot conclude anything say so, whatever draws their outputs."""
+"""Audits that cannot conclude anything report that, whatever draws their outputs."""
 
 from typing import Any
 

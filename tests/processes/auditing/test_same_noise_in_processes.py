@@ -17,9 +17,9 @@ def noisy_sum(data: Any, rng: np.random.Generator) -> float:
 def test_a_process_of_its_own_ranks_as_this_one_does() -> None:
     pairs = [Pair([], [x]) for x in (1.0, 3.0, 0.0)]
     here = Mechanism.from_callable(noisy_sum, {}, "sum")
-    found = [
+    ranks = [
         [*one.alike(pairs, np.random.default_rng(1), 4)]
         for one in (here, isolated(PythonSource("sum", function=noisy_sum), None))
     ]
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx([found[0][0], 3 * found[0][0], 0])
+    assert ranks[0] == ranks[1]
+    assert ranks[0] == pytest.approx([ranks[0][0], 3 * ranks[0][0], 0])

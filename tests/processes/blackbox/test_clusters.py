@@ -69,7 +69,7 @@ def test_an_address_where_nothing_answers_is_told_before_any_output(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (
             ("--address", "tcp://127.0.0.1:1"),
@@ -79,10 +79,10 @@ def test_an_address_where_nothing_answers_is_told_before_any_output(
     ],
 )
 def test_a_backend_and_an_address_go_together(
-    options: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "m.py").write_text(MECHANISMS)
     file = tmp_path / "audits.yaml"
     file.write_text(AUDITS)
     assert main(["run", str(file), "--out", str(tmp_path), *options]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())

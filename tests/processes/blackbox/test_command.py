@@ -30,7 +30,7 @@ from auditor.neighbours.pair import Pair
 PAIR = Pair(0, 1)
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
-# A program that does to each output what the data set says; it starts in milliseconds.
+# A program that treats each output as the data set says; it starts in milliseconds.
 ANSWERING = """
 import json, os, random, signal, sys, time
 for line in sys.stdin:
@@ -115,7 +115,7 @@ def test_many_outputs_are_asked_for_in_pieces_and_come_in_order(folder: Path, mo
 
 @pytest.mark.parametrize("size", [1, 20_000])
 def test_large_requests_and_answers_block_nobody(folder: Path, size: int) -> None:
-    """A data set and standard error that fill every pipe, from a program that writes before it reads."""
+    """A data set and a standard error stream that fill every pipe, from a program that writes before it reads."""
     made = program(folder, 'sys.stderr.write("x" * 300000)\nfor i in range(size): print(len(data))', 20.0)
     sample = made.draw(Pair([0] * 200_000, [0]), np.ones(size, bool), np.random.default_rng(0))
     assert made.repeats_itself(Pair([0] * 200_000, [0]))
@@ -147,7 +147,7 @@ FAILURES = [
 def test_a_program_that_ends_or_hangs_is_an_output_and_is_started_again(
     folder: Path, end: str, output: str, message: str
 ) -> None:
-    """In a batch nobody knows which output failed, so all of them count as failed; drawn one by one, it is known."""
+    """If a batch fails, it is unknown which of its outputs failed, so all of them count as failed; drawn singly, it is known."""
     made = program(folder, f"if data == 0: {end}\nfor i in range(size): print(i)", 0.5)
     batch, each = draw(made, 20), draw(made, 4, one_by_one=True)
     assert told(batch.left) == told(batch.right) == {output}
@@ -264,7 +264,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path, name: str, why: str
 
 
 def table(outputs: Outputs) -> dict[str, list[Any]]:
-    """Return every column as a list of its cells; a column that is ABSENT throughout counts as no column."""
+    """Return every column as a list of its cells; a column that is ABSENT throughout counts as missing."""
     cells = {}
     for column in outputs.columns:
         codes = [-1] * outputs.size if column.codes is None else column.codes.tolist()
@@ -312,7 +312,7 @@ spelled = st.one_of(
 
 
 def read(lines: list[str], by: Any) -> dict[str, list[Any]] | str:
-    """Return the table that is made of an answer, or the error with the line that is not JSON."""
+    """Return the table made from an answer, or the error with the line that is not JSON."""
     try:
         return table(by([line.encode() for line in lines]))
     except MechanismError as error:

@@ -44,12 +44,12 @@ from auditor.verdict import Verdict
 
 PAIR = Pair(0, 1)
 HOST = "auditor.blackbox.host"
-# Each number of workers and each backend once.
+# Each number of workers and each backend occurs once.
 EVERYWHERE = [("loky", 2), ("threading", 1)]
 
 
 def hosts() -> list[int]:
-    """Return the processes that were started by this one, or its workers, to run mechanisms."""
+    """Return the processes that this one, or one of its workers, started to run mechanisms."""
     listed = list(processes())
     parents = {number: parent for number, parent, _ in listed}
 
@@ -111,19 +111,19 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
         "def f(value, rng): return Own(1.5)\n"
         "def g(value, rng): raise OwnError('no')\n"
     )
-    told = [
+    shown = [
         isolated(PythonSource(f"own.py:{name}", search_path=(str(tmp_path),)), None).call_once(
             PAIR, "left", np.random.default_rng(0)
         )
         for name in "fg"
     ]
-    assert told[0] == "Own(a=1.5)"
-    assert str(told[1]) == "OwnError: no"
+    assert shown[0] == "Own(a=1.5)"
+    assert str(shown[1]) == "OwnError: no"
 
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bool) -> None:
-    """In another process its generator would start again, as it does here unless its process is reserved."""
+    """In another process its generator would start again, which it does here if its process is not reserved."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
     with reserve_host(source) if holds else contextlib.nullcontext():
@@ -155,7 +155,7 @@ def test_a_batch_whose_process_ends_is_this_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told", "backend", "workers"),
+    ("function", "message", "backend", "workers"),
     [
         (exits, "ended with exit status 0; standard error ends: a reason", "loky", 2),
         (crashes, "killed by SIGSEGV", "threading", 1),
@@ -164,7 +164,7 @@ def test_a_batch_whose_process_ends_is_this_failure() -> None:
     ],
 )
 def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
-    function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
+    function: Any, message: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
     before = hosts()
@@ -172,7 +172,7 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
         function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.2, batch=100
     )
     assert result.verdict == "inconclusive"
-    assert result.stop_reason == f"the mechanism failed on every call: {told}"
+    assert result.stop_reason == f"the mechanism failed on every call: {message}"
     assert set(hosts()) <= set(before), "nothing is left behind"
 
 
@@ -210,7 +210,7 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor(mon
 
 
 @pytest.mark.parametrize(
-    ("statement", "told", "timeout", "backend", "workers"),
+    ("statement", "message", "timeout", "backend", "workers"),
     [
         (
             "import os, sys; print('a reason', file=sys.stderr, flush=True); os._exit(3)",
@@ -223,7 +223,7 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor(mon
 )
 def test_an_import_that_ends_or_holds_its_process_is_told(
     statement: str,
-    told: str,
+    message: str,
     timeout: float,
     backend: str,
     workers: int,
@@ -239,19 +239,19 @@ def test_an_import_that_ends_or_holds_its_process_is_told(
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=execution))
     before = hosts()
     for use in (Plan.drawer, run, draw_once):
-        with pytest.raises(MechanismError, match=rf'"faulty.py:f": importing it failed, {told}'):
+        with pytest.raises(MechanismError, match=rf'"faulty.py:f": importing it failed, {message}'):
             use(plan)
     assert run(plan, refuse=True).verdict is Verdict.INCONCLUSIVE
     assert set(hosts()) <= set(before), "nothing is left behind"
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [(query_that_exits, "ended with exit status 3"), (query_that_hangs, "no answer within the time limit")],
 )
-def test_a_query_that_ends_or_holds_its_process_is_told_with_its_data(function: Any, told: str) -> None:
+def test_a_query_that_ends_or_holds_its_process_is_told_with_its_data(function: Any, message: str) -> None:
     domain = auditor.Records((0.0, 1.0), size=(0, 3))
-    with pytest.raises(MechanismError, match=rf"was asked about .*'left': .*: {told}"):
+    with pytest.raises(MechanismError, match=rf"was asked about .*'left': .*: {message}"):
         auditor.audit(function, auditor.Sensitivity(1), domain, samples=1000, timeout=0.5)
 
 

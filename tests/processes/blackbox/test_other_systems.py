@@ -1,4 +1,4 @@
-"""System features that Linux alone has are optional: without them the outputs are the same, if perhaps slower."""
+"""System features that only Linux has are optional: without them the outputs are the same, if perhaps slower."""
 
 import ctypes
 import fcntl
@@ -34,7 +34,7 @@ def test_an_answer_longer_than_a_pipe_comes_where_pipes_cannot_be_resized(monkey
 
 
 def test_a_kernel_that_refuses_a_larger_pipe_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linux does so for a user who has reached the limit on pages of pipes."""
+    """Linux refuses it to a user who has reached the limit on pages of pipes."""
 
     def refuses(*_: object) -> None:
         raise PermissionError

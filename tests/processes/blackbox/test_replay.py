@@ -195,7 +195,7 @@ def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monk
     assert report(folder, "first")["audits"][0]["stop_reason"].startswith("0.3 seconds were over: ")
 
 
-# --- Recordings that are spoilt ---
+# --- Damaged recordings ---
 
 
 OUTPUTS = "kept/some/outputs.sqlite"
@@ -212,13 +212,13 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def recorded(once: Path, folder: Path) -> Path:
-    """Return a copy of that recording, which a test may spoil."""
+    """Return a copy of that recording for a test to damage."""
     shutil.copytree(once, folder, dirs_exist_ok=True)
     return folder
 
 
 def refusal(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the message of a replay that is refused."""
+    """Return the error message of a refused replay."""
     capsys.readouterr()
     assert replay(folder) == 2
     return capsys.readouterr().err
@@ -259,9 +259,9 @@ def test_a_batch_that_was_not_recorded_so_is_told(
     with recording() as file:
         [(kept,)] = file.execute(f"SELECT seen {BOUND_3}")
         file.execute("UPDATE batches SET seen = ? WHERE name = 'bound-1-3'", (change(kept),))
-    told = refusal(recorded, capsys)
-    assert f'{OUTPUTS}, audit "sound": batch bound-1-3' in told
-    assert why in told
+    message = refusal(recorded, capsys)
+    assert f'{OUTPUTS}, audit "sound": batch bound-1-3' in message
+    assert why in message
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database, whatever its name says" * 100])
@@ -271,24 +271,24 @@ def test_a_file_that_is_missing_or_spoilt_is_told(
     Path(OUTPUTS).unlink()
     if content is not None:
         Path(OUTPUTS).write_bytes(content)
-    told = refusal(recorded, capsys)
-    assert OUTPUTS in told
-    assert "record anew" in told
+    message = refusal(recorded, capsys)
+    assert OUTPUTS in message
+    assert "record anew" in message
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "message"),
     [
         ("manifest.json", '"version": 2', '"version": 1', "has version 1; this auditor replays version 2: record anew"),
         ("some.yaml", "epsilon: 1", "epsilon: 2", "was changed after its outputs were recorded"),
     ],
 )
 def test_a_changed_recording_is_told(
-    recorded: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, told: str
+    recorded: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, message: str
 ) -> None:
     copy = recorded / "kept" / "some" / file
     copy.write_text(copy.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    assert told in refusal(recorded, capsys)
+    assert message in refusal(recorded, capsys)
 
 
 def test_a_recording_is_read_where_nothing_can_be_written(recorded: Path) -> None:

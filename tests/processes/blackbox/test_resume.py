@@ -59,7 +59,7 @@ def configuration(folder: Path, workers: int = 1) -> Path:
     return file
 
 
-# As `python -m auditor`, but for the plots, which take longer than these runs.
+# As `python -m auditor`, but without the plots, which take longer than these runs.
 WITHOUT_PLOTS = """
 import sys
 from auditor.cli import main
@@ -91,7 +91,7 @@ def calls(file: Path) -> int:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    """Return the configuration of a run that nothing interrupted, and its seconds."""
+    """Return the configuration of a run without interruptions, and the seconds it took."""
     file = configuration(tmp_path_factory.mktemp("runs") / "whole")
     started = time.monotonic()
     assert start(file).wait() == 0
@@ -99,7 +99,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
 
 
 def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, float], tmp_path: Path) -> None:
-    """No batch is counted twice or left out, or the numbers would differ; and only batches in flight are drawn again."""
+    """If a batch were counted twice or left out, the numbers would differ; only batches in flight are drawn again."""
     (uninterrupted, lasts), killed = whole, configuration(tmp_path / "killed")
     rng, died, kills = random.Random(7), 0, 2
     while died < kills:
@@ -111,7 +111,7 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, fl
             died += 1
             run.wait()
         else:
-            assert run.returncode == 0  # it ended early: the remaining kills hit the next run
+            assert run.returncode == 0  # the run ended before the last kills, which apply to the next run
             assert report(killed) == report(uninterrupted)
     assert start(killed, "--resume").wait() == 0
     assert report(killed) == report(uninterrupted)
@@ -123,10 +123,10 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(whole: tuple[Path, float]
     while calls(stopped) < calls(uninterrupted) // 2:
         time.sleep(0.005)
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=60)
+    _, message = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "finished work is kept, and the same command with --resume continues from there" in told
-    assert "Traceback" not in told
+    assert "finished work is kept, and the same command with --resume continues from there" in message
+    assert "Traceback" not in message
     before = calls(stopped)
     assert start(stopped, "--resume").wait() == 0
     assert report(stopped) == report(uninterrupted)
@@ -165,7 +165,7 @@ def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the configuration of a run that was killed."""
+    """Return the configuration of a killed run."""
     file = configuration(tmp_path_factory.mktemp("runs") / "cut")
     run = start(file)
     while calls(file) < 20:
@@ -176,7 +176,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("seed: 5", "seed: 6", "file, seed: 5 before, 6 now"),
         ("order: 2", "order: 3", "file, audits, Renyi, claim, order: 2 before, 3 now"),
@@ -184,17 +184,17 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_another_run_is_refused_with_what_differs(
-    before: str, after: str, told: str, cut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    before: str, after: str, message: str, cut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(cut.parent, tmp_path / "run")
     file = tmp_path / "run" / cut.name
     file.write_text(file.read_text().replace(before, after))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
-    """The files follow from names alone: nothing is imported, or the last of these would raise."""
+    """The files follow from names alone: if anything were imported, the last of these would raise an error."""
     (tmp_path / "package").mkdir()
     files = [tmp_path / name for name in ("m.py", "package/__init__.py", "package/inner.py", "program.awk")]
     for path in files:

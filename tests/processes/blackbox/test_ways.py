@@ -1,7 +1,8 @@
-"""All forms by all ways: whatever form an output has, each way to the auditor gives the same columns, or one refusal.
+"""All forms by all ways: whatever the form of an output, each way to the auditor gives the same columns, or the same
+refusal.
 
 The outputs come from ``forms``, which does not depend on the auditor. An example is one pair of outputs, through all
-ways. CI looks at 500 examples, `HYPOTHESIS=explore` at 20,000.
+ways. CI tries 500 examples, `HYPOTHESIS=explore` 20,000.
 """
 
 import os
@@ -52,8 +53,8 @@ def test_a_form_is_the_same_in_every_way(recipe: Any) -> None:
 def test_a_form_is_the_same_on_a_cluster(cluster: Cluster) -> None:
     workers = workers_for("dask", -1, cluster.address)
     for recipe in ways.RECIPES:
-        found = ways.seen(lambda pair: ways.in_worker(workers, pair), pair_of(recipe))
-        assert found in ways.expected(pair_of(recipe)), recipe
+        columns = ways.seen(lambda pair: ways.in_worker(workers, pair), pair_of(recipe))
+        assert columns in ways.expected(pair_of(recipe)), recipe
 
 
 @pytest.mark.parametrize("recipe", [*filter(ways.is_json, ways.RECIPES)], ids=lambda recipe: recipe[0])
@@ -77,11 +78,11 @@ def test_the_reference_says_what_is_seen_of_each_form() -> None:
     assert page.read_text(encoding="utf-8") == ways.table()
 
 
-# --- Outputs that the mechanism changes after it returned them ---
+# --- Outputs that the mechanism changes after returning them ---
 
 
 def refills(count: int, rng: np.random.Generator) -> Any:
-    """Return one array again and again, with another number in it."""
+    """Return the same array again and again, each time with another number in it."""
     BUFFER[0] += 1.0
     return BUFFER
 

@@ -110,7 +110,7 @@ def test_a_task_that_nobody_waits_for_does_not_keep_its_worker() -> None:
     workers.close()
 
 
-# --- How many batches are a task ---
+# --- How many batches make a task ---
 
 
 @given(st.integers(1, 3000), st.integers(1, 64), st.floats(1e-7, 100.0))
@@ -135,8 +135,8 @@ def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch:
 
     def drawn(**how: Any) -> tuple[list[Any], str]:
         sampler = Sampler(PythonSource("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))
-        seen = list(sampler.map(sampler.batches(Pair(0.0, 1.0), many, Phase.BOUND), lambda sample: sample.left.size))
-        return seen, sampler.pace.drawn_by()
+        sizes = list(sampler.map(sampler.batches(Pair(0.0, 1.0), many, Phase.BOUND), lambda sample: sample.left.size))
+        return sizes, sampler.pace.drawn_by()
 
     by_two, who = drawn(workers=2, backend=backend)
     assert who == "2 processes"
@@ -169,7 +169,7 @@ def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
     assert [result["name"] for result in together] == ["a", "b", "c", "d"]
 
 
-# --- What grows with the number of outputs: nothing ---
+# --- Nothing grows with the number of outputs ---
 
 
 def test_a_tally_of_many_batches_is_as_large_as_one_of_few_and_adds_up() -> None:
@@ -184,7 +184,7 @@ def test_a_tally_of_many_batches_is_as_large_as_one_of_few_and_adds_up() -> None
 
 
 def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
-    """A guard that was stored and restored detects a mechanism that repeats itself, just like one that was not."""
+    """A guard that was stored and restored detects a mechanism that repeats itself, as does one that was not."""
     rng = np.random.default_rng(0)
     keys = [rng.integers(0, 2**63, (2, 64)).astype(np.uint64) for _ in range(REMEMBERED + 50)]
     one, early = RepeatGuard(), RepeatGuard()
@@ -194,13 +194,13 @@ def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
             early.look(left, right, f"batch {i}")
     assert len(one.seen) == len(early.seen)
     early.restore(one.state())
-    told = []
+    errors = []
     for guard in (one, early):
         with pytest.raises(MechanismError) as caught:
             guard.look(*keys[3], "the next")
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    assert "outputs of the batch 3" in told[0]
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]
+    assert "outputs of the batch 3" in errors[0]
 
 
 def _laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
@@ -208,10 +208,10 @@ def _laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_joblib_is_used_beside_an_audit() -> None:
-    """If the processes were joblib's own, joblib.Parallel, in a notebook for instance, would take them over and fail."""
+    """If the processes belonged to joblib, joblib.Parallel, for instance in a notebook, would take them over and fail."""
     from joblib import Parallel, delayed
 
     for _ in range(2):
-        found = auditor.audit(_laplace, auditor.PureDP(1.0), [(0, 1)], samples=2_000, workers=2, backend="loky")
-        assert found.verdict == "no_violation_found"
+        result = auditor.audit(_laplace, auditor.PureDP(1.0), [(0, 1)], samples=2_000, workers=2, backend="loky")
+        assert result.verdict == "no_violation_found"
         assert Parallel(n_jobs=2)(delayed(math.sqrt)(n) for n in (1, 4)) == [1, 2]

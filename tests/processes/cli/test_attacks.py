@@ -1,7 +1,8 @@
-"""Files and programs made to break the program that reads them. Each ends as stated, in time, in one sentence if it is refused.
+"""Files and programs made to break the program that reads them. Each ends as stated, in time, and with one sentence if it
+is refused.
 
-Here are those that would run code, fill the memory, never end, or lie about what they hold. Files spoilt at random are in
-`test_fuzzed_files.py`; what each reader refuses is in the tests of the readers.
+These would run code, fill the memory, never end, or lie about their content. Files corrupted at random are in
+`test_fuzzed_files.py`; the tests of each reader say what it refuses.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ from auditor.cli import main
 
 @dataclass(frozen=True)
 class Attack:
-    """What is done to the files of a folder, the command, and how it must end."""
+    """The change to a folder's files, the command, and how it must end."""
 
     name: str
     spoil: Callable[[Path], object]
@@ -37,7 +38,7 @@ class Attack:
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a file of every kind, as this program writes them."""
+    """A folder with a file of every kind that this program writes."""
     folder = tmp_path_factory.mktemp("honest")
     make_honest_files(folder)
     return folder
@@ -51,17 +52,17 @@ def folder(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return copy
 
 
-# --- How files are spoilt ---
+# --- Ways to corrupt files ---
 
 
 def holds(file: str, content: bytes | str) -> Callable[[Path], object]:
-    """Let a file hold something else."""
+    """Replace a file's content."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return lambda folder: (folder / file).write_bytes(raw)
 
 
 def with_(file: str, *way: Any, value: Any) -> Callable[[Path], object]:
-    """Let a JSON file have another value at a place."""
+    """Replace the value at a place in a JSON file."""
 
     def spoil(folder: Path) -> None:
         data = json.loads((folder / file).read_text(encoding="utf-8"))
@@ -75,7 +76,7 @@ def with_(file: str, *way: Any, value: Any) -> Callable[[Path], object]:
 
 
 def said(file: str, old: str, new: str) -> Callable[[Path], object]:
-    """Let a text file say something else at one place."""
+    """Replace one occurrence of a text in a file."""
 
     def spoil(folder: Path) -> None:
         text = (folder / file).read_text(encoding="utf-8")
@@ -86,7 +87,7 @@ def said(file: str, old: str, new: str) -> Callable[[Path], object]:
 
 
 def is_(file: str, kind: Callable[[Path], object]) -> Callable[[Path], object]:
-    """Put something in the place of a file."""
+    """Replace a file by something else."""
 
     def spoil(folder: Path) -> None:
         (folder / file).unlink(missing_ok=True)
@@ -107,18 +108,18 @@ def asked(*statements: str) -> Callable[[Path], object]:
 
 
 def kept(change: Callable[[bytes], object]) -> Callable[[Path], object]:
-    """Change what a recording holds of each batch, after the digest of its pair."""
+    """Change the record of each batch, after the digest of its pair."""
 
     def spoil(folder: Path) -> None:
         with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file, file:
-            for audit, name, seen in file.execute("SELECT audit, name, seen FROM batches").fetchall():
-                file.execute("UPDATE batches SET seen = ? WHERE audit = ? AND name = ?", (change(seen), audit, name))
+            for audit, name, outputs in file.execute("SELECT audit, name, seen FROM batches").fetchall():
+                file.execute("UPDATE batches SET seen = ? WHERE audit = ? AND name = ?", (change(outputs), audit, name))
 
     return spoil
 
 
 def rezipped(change: Callable[[str, bytes], bytes]) -> Callable[[bytes], bytes]:
-    """Change the members of the archive of a batch."""
+    """Change the members of a batch's archive."""
 
     def spoil(seen: bytes) -> bytes:
         written = io.BytesIO()
@@ -143,7 +144,7 @@ def array(value: Any) -> bytes:
 
 
 def meta(**change: Any) -> Callable[[str, bytes], bytes]:
-    """Change what a batch says of itself."""
+    """Change a batch's metadata."""
 
     def spoil(name: str, content: bytes) -> bytes:
         if name != "meta.npy":
@@ -157,7 +158,7 @@ def meta(**change: Any) -> Callable[[str, bytes], bytes]:
 
 
 def one_row_for(size: int) -> Callable[[str, bytes], bytes]:
-    """Keep one row of a batch, which says that it has ``size``."""
+    """Keep one row of a batch whose metadata states ``size`` rows."""
 
     def spoil(name: str, content: bytes) -> bytes:
         kept = array(np.zeros(1)) if "numbers" in name else array(np.zeros(1, np.int32)) if "codes" in name else content
@@ -187,20 +188,20 @@ ENDLESS = asked(
     "SELECT audit, 'x' AS name, x'' AS left_keys, x'' AS right_keys, x'' AS seen FROM c",
 )
 RAISES = asked('UPDATE notes SET content = CAST(\'{"raised": ["SystemExit", "x"]}\' AS BLOB)')
-# 16 GiB, 8 TB, and code, in the arrays of a batch.
+# Arrays of a batch that claim 16 GiB or 8 TB, or contain code.
 LARGE = rezipped(lambda name, content: b"\0" * (1 << 22) if name == "left 0 numbers.npy" else content)
 PROMISED = rezipped(lambda name, content: content if name == "meta.npy" else npy(NOBODY_HAS))
 PICKLE = rezipped(lambda name, content: content if name == "meta.npy" else array(np.array([Pickled()], object)))
 
 
 def zipped(folder: Path) -> None:
-    """Write an archive of a gigabyte of zeros under the name of an array."""
+    """Write an archive with a gigabyte of zeros under the name of an array."""
     np.savez_compressed(folder / "a.npz", a=np.zeros(1 << 24))
     (folder / "a.npz").rename(folder / "inside.npy")
 
 
 def on(command: str, *attacks: tuple[Any, ...], statuses: tuple[int, ...] = (2,)) -> list[Attack]:
-    """Return attacks on what one command reads: name, what is done, and what is said."""
+    """Return attacks on the files that one command reads: name, change, and expected message."""
     return [Attack(name, spoil, command, statuses, *says) for name, spoil, *says in attacks]
 
 
@@ -264,17 +265,17 @@ def test_an_attack_ends_as_stated(attack: Attack, folder: Path, capfd: pytest.Ca
     attack.spoil(folder)
     with in_time():
         status = main(attack.command.split(" "))
-    out, told = capfd.readouterr()
-    assert status in attack.statuses, told
-    assert attack.says in told + out
-    assert "Traceback" not in told, told
-    assert status != 2 or re.fullmatch("auditor: .*\n", told), told
-    assert not HIDDEN.search(out + told)
+    out, printed = capfd.readouterr()
+    assert status in attack.statuses, printed
+    assert attack.says in printed + out
+    assert "Traceback" not in printed, printed
+    assert status != 2 or re.fullmatch("auditor: .*\n", printed), printed
+    assert not HIDDEN.search(out + printed)
     assert not executed(folder)
 
 
 def test_the_honest_files_are_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """This shows that the other tests refuse the spoilt place, and not the file as such."""
+    """This shows that the other tests are refused for the corrupted place, and not for the file as such."""
     for command in (
         f"show {REPORT}",
         "replay kept",

@@ -53,31 +53,31 @@ def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> Non
 def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder) -> None:
     folder.run(config(*ALL))
     before = folder.report()
-    shutil.rmtree(folder.path / "reports")  # next to its report, a violation would be counted again first
+    shutil.rmtree(folder.path / "reports")  # next to its report, a violation would be recounted first
     folder.run(config(*ALL), "--workers", "2")
     assert folder.report() == before
 
 
 @pytest.mark.parametrize(
-    ("drawn", "told"), [("np.random.default_rng(0).laplace()", True), ("round(rng.random()) / 2", False)]
+    ("drawn", "message"), [("np.random.default_rng(0).laplace()", True), ("round(rng.random()) / 2", False)]
 )
 def test_check_says_that_every_call_gives_the_same_output(
-    folder: Folder, capsys: pytest.CaptureFixture[str], drawn: str, told: bool
+    folder: Folder, capsys: pytest.CaptureFixture[str], drawn: str, message: bool
 ) -> None:
     folder.write("lists.py", f"import numpy as np\ndef f(records, rng):\n    return len(records) + {drawn}\n")
     assert main(["check", folder.write("some.yaml", OF_LISTS % (0, ""))]) == 0
-    assert ("every call gives the same output" in capsys.readouterr().err) == told
+    assert ("every call gives the same output" in capsys.readouterr().err) == message
 
 
 def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     folder.write("lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.01)\n    return [rng.random()] * 3\n")
     file = folder.write("some.yaml", OF_LISTS % (0, "") + "    samples: 1000\n    execution: {workers: 1}\n")
     assert main(["check", file]) == 0
-    told = re.search(
+    printed = re.search(
         r"an output takes 0\.01\d* s and holds 3 values; the audit may take about (\d+) s", capsys.readouterr().out
     )
-    assert told
-    assert 15 < int(told[1]) < 35
+    assert printed
+    assert 15 < int(printed[1]) < 35
     [plan] = load_configuration(Path(file)).plans
     assert 15 < first_told(plan).seconds < 35
 
@@ -118,8 +118,8 @@ def test_how_long_it_takes_is_told_after_few_calls_however_slow(
     program = Program(Command([sys.executable, "slow.py"], str(folder.path)))
     settings = Settings(samples=1000, execution=Execution(workers=1))
     chosen = program if kind == "a program" else source
-    told = first_told(Plan("slow", chosen, PureDP(1.0), Pairs([(0, 1)]), 0.001, settings)).seconds
-    assert told == pytest.approx(1641 * seconds, rel=0.5)
+    forecast = first_told(Plan("slow", chosen, PureDP(1.0), Pairs([(0, 1)]), 0.001, settings)).seconds
+    assert forecast == pytest.approx(1641 * seconds, rel=0.5)
     assert len(calls.read_text()) <= (2 if seconds > 0.5 else 3)
 
 
@@ -157,7 +157,7 @@ audits:
 
 
 @pytest.mark.parametrize(
-    ("body", "domain", "status", "told", "doubt"),
+    ("body", "domain", "status", "message", "doubt"),
     [
         ("len(records) if records else 0", (0, ""), 0, "array [] raises ValueError: …, array [0.0] gives 0", "one of two"),
         ("len(records) if records else 0", (0, ", container: list"), 0, "[0.0] gives 1; relation add_remove (one record or", ""),
@@ -175,16 +175,16 @@ def test_check_says_what_arrives_and_doubts_exceptions(
     body: str,
     domain: tuple[int, str],
     status: int,
-    told: str,
+    message: str,
     doubt: str,
 ) -> None:
     folder.write("lists.py", f"def f(records, rng):\n    return {body}\n")
     assert main(["check", folder.write("some.yaml", OF_LISTS % domain)]) == status
     shown = capsys.readouterr()
-    assert re.search(re.escape(told).replace("…", ".*"), shown.out), shown.out
+    assert re.search(re.escape(message).replace("…", ".*"), shown.out), shown.out
     assert doubt in shown.err
     assert bool(shown.err) == bool(doubt)
-    if "…" in told:
+    if "…" in message:
         assert shown.err.endswith(
             "; data sets arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`\n"
         )
@@ -199,7 +199,7 @@ def test_check_says_what_arrives_and_doubts_exceptions(
         ),
         ("def f(records, rng):\n    return len(records) + random.random()\n", "two calls with the same `rng`"),
         ("def f(records, rng):\n    return len(records) + rng.laplace()\n", ""),
-        # Without `rng` nobody expects that.
+        # Without `rng` a mechanism is not expected to be reproducible.
         ("def f(records):\n    return len(records) + random.random()\n", ""),
         (
             "def f(records, size, rng):\n    return np.full(size, len(records) + rng.laplace())\n",
@@ -240,13 +240,14 @@ def test_check_names_the_likely_mistake(
 ) -> None:
     folder.write("lists.py", f"import random\n\nimport numpy as np\n\n\n{code}")
     main(["check", folder.write("some.yaml", OF_LISTS % (0, ""))])
-    told = capsys.readouterr().err
-    assert doubt in told
-    assert bool(told) == bool(doubt)
+    errors = capsys.readouterr().err
+    assert doubt in errors
+    assert bool(errors) == bool(doubt)
 
 
 def test_check_takes_the_time_of_first_calls_apart(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first two calls take a second, as compilation does, and later ones hardly any time: a million take no million seconds."""
+    """The first two calls take a second, as compilation does, and later ones hardly any time, so no million seconds
+    are forecast."""
     folder.write(
         "lists.py",
         "import time\n\ncalls = []\n\n\ndef f(records, size, rng):\n    calls.append(1)\n"

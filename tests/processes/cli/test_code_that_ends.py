@@ -135,7 +135,7 @@ LISTED = "neighbours: {pairs: [{left: 0, right: 1}]}"
 CANARIES = "method: one-run\n    neighbours: {domain: canaries, "
 EPSILON = "claim: {epsilon: 1}"
 NOISY = f"mechanism: own.py:noisy\n    {EPSILON}"
-# What is asked when a configuration is read.
+# Code that is called when a configuration is read.
 READ = {
     "claim": "mechanism: own.py:noisy\n    claim: {from: own.py:ends}\n    " + LISTED,
     "valid": f"{NOISY}\n    valid: own.py:ends\n    "
@@ -149,12 +149,12 @@ READ = {
     "object": f"mechanism: {{object: ending.py:thing}}\n    {EPSILON}",
     "module": f"mechanism: own.py:noisy\n    claim: {{from: ending.py:thing}}\n    {LISTED}",
 }
-# What is asked of a mechanism before it draws.
+# Code that is called before a mechanism draws.
 BEFORE = {
     "import": f"mechanism: ending.py:thing\n    {EPSILON}\n    {LISTED}",
     "signature": f"mechanism: own.py:signed\n    {EPSILON}\n    {LISTED}",
 }
-# What is an output, or is asked while outputs are drawn: an audit of its own.
+# Code that is called while outputs are drawn, or makes an output: each in an audit of its own.
 DRAWN = {
     "mechanism": f"mechanism: own.py:ends\n    {EPSILON}\n    {LISTED}",
     "output": f"mechanism: own.py:spells\n    {EPSILON}\n    {LISTED}",
@@ -191,9 +191,9 @@ def configured(*audits: str, settings: str = "execution: {workers: 1}") -> str:
 @pytest.mark.parametrize("place", READ)
 def test_what_a_file_reads_is_an_error_of_use(folder: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
     assert main(["check", configured(READ[place])]) == 2
-    told = capsys.readouterr().err
-    assert "SystemExit: 0" in told
-    assert "own.yaml, line " in told
+    errors = capsys.readouterr().err
+    assert "SystemExit: 0" in errors
+    assert "own.yaml, line " in errors
 
 
 @pytest.mark.parametrize("command", ["run", "plan", *PROVE])
@@ -209,11 +209,11 @@ def test_whatever_it_raises(
 ) -> None:
     monkeypatch.setenv("RAISED", kind)
     assert main(["check", configured(READ[place])]) == 2
-    told = capsys.readouterr().err
-    assert kind in told
-    assert "own.yaml, line " in told
-    assert "own.py, line " in told
-    assert "Traceback" not in told
+    errors = capsys.readouterr().err
+    assert kind in errors
+    assert "own.yaml, line " in errors
+    assert "own.py, line " in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("place", BEFORE)
@@ -222,8 +222,8 @@ def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
 ) -> None:
     assert main([command, configured(BEFORE[place])]) == 2
-    assert re.search(r'own\.yaml, line \d+, audit "one"', told := capsys.readouterr().err)
-    assert "SystemExit: 0" in told or "it ended" in told
+    assert re.search(r'own\.yaml, line \d+, audit "one"', errors := capsys.readouterr().err)
+    assert "SystemExit: 0" in errors or "it ended" in errors
 
 
 @pytest.mark.parametrize("isolate", ["true", "false"])
@@ -283,7 +283,7 @@ def test_a_prover_costs_no_verdict(
     folder: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("auditor.auditing.proof_job.prover", lambda: Prover(error))
-    monkeypatch.setattr("auditor.cli.before.prover", lambda: Prover(error))
+    monkeypatch.setattr("auditor.cli.common.prover", lambda: Prover(error))
     text = configured(f"{NOISY}\n    prove: true\n    {LISTED}", settings="execution: {workers: 1, isolate: false}")
     assert main(["run", text]) == 0
     report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
@@ -338,8 +338,8 @@ def test_a_person_ends_a_run_whose_code_catches_everything(folder: Path, number:
         assert run.poll() is None
         time.sleep(0.1)
     run.send_signal(number)
-    _, told = run.communicate(timeout=60)
-    assert run.returncode == status, told
+    _, message = run.communicate(timeout=60)
+    assert run.returncode == status, message
 
 
 def test_a_stop_passes_every_call_of_foreign_code() -> None:
@@ -359,7 +359,7 @@ def test_a_stop_passes_every_call_of_foreign_code() -> None:
     [
         ("import os; os._exit(0)", 2),
         ("import os; os.execv(sys.executable, [sys.executable, '-c', ''])", 2),
-        ("import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)", 1),  # a child may end so
+        ("import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)", 1),  # a child process may end like this
         ("import atexit, os; atexit.register(lambda: os._exit(0))", 1),
         ("sys.stdout.close()", 3),
         ("import os; os.mkdir('elsewhere'); os.chdir('elsewhere')", 1),

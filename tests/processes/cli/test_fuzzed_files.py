@@ -1,6 +1,7 @@
-"""Every file that a command reads, spoilt at random: each is read or refused by an error of use, in time, and never otherwise.
+"""Every file that a command reads, corrupted at random: each is read, or refused by a usage error, in time.
 
-Files are spoilt as data, at a few places of what this program wrote, and as bytes. The long run has 20,000 examples of each.
+Files are corrupted as data, in a few places of a file that this program wrote, and as bytes. The long run has 20,000 examples
+of each.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_spoilt_file_is_read_or_refused(name: str, folder: Path) -> None:
-    examples = 60 if name == "report" else 20  # which has the most kinds of places
+    examples = 60 if name == "report" else 20  # the report with the most kinds of places
     assert fuzz(name, folder, examples).total() >= examples
 
 

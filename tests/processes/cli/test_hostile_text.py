@@ -20,7 +20,7 @@ from auditor.cli import main
 from auditor.errors import InvalidInputError
 from auditor.results.files import to_json
 
-# It clears the screen, sets a title, turns the writing around, ends lines in nine ways, and begins commands in each language.
+# It clears the screen, sets a title, reverses the writing direction, ends lines in nine ways, and begins commands in each language.
 BREAKS = "\r\n\x0b\x0c\x1c\x85\u2028\u2029"
 EVIL = (
     f"a\x1b[2J\x1b]0;t\x07\x9b1m\x00\x7f\u202e\u2066\ufeff\ufffe{BREAKS}::error::FORGED{BREAKS}# FORGED{BREAKS}FORGED: holds"
@@ -31,14 +31,14 @@ HIDDEN = re.compile(r"[^\n -~\xa0-\U0010ffff]|[\xad\u200b-\u200f\u2028-\u202e\u2
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of audits of every kind, in which each text that may be any text is hostile."""
+    """A report with audits of every kind, in which each free text is hostile."""
     file = tmp_path_factory.mktemp("hostile") / "report.json"
     run, hostile = every_kind(), 0
     whole = json.loads(to_json(run.to_dict()))
     for number, audit in enumerate(run.audits):
         if audit.name == "canaries apart":
-            continue  # its texts are of the same kinds as those of "canaries", and it is slower to judge
-        # A report of this audit alone is read much sooner than the whole one.
+            continue  # its texts have the kinds of those of "canaries", and it is slower to judge
+        # A report of this audit alone is read much faster than the whole report.
         alone = json.loads(to_json(recounted(replace(run, audits=[audit])).to_dict()))
         for way, text in leaves(alone["audits"][0]):
             if isinstance(text, str):
@@ -63,7 +63,7 @@ def printed(*arguments: str, statuses: tuple[int, ...] = (0,)) -> str:
 
 
 def is_tame(text: str, wrapped: bool = False) -> bool:
-    """Whether nothing hidden is left, and no line begins with hostile text, unless a long line was ``wrapped``."""
+    """Whether no hidden character is left, and no line begins with hostile text, unless a long line was ``wrapped``."""
     assert HIDDEN.findall(text) == []
     assert wrapped or [line for line in text.splitlines() if re.match(r"\s*(::error::|# |<[^>]*>)?FORGED", line)] == []
     return True
@@ -80,7 +80,7 @@ def test_a_report_is_shown_without_what_is_hidden(form: str, report: Path) -> No
     assert "<script>FORGED" not in text or form in (
         "terminal",
         "--markdown",
-    )  # there it is text, or code between backticks
+    )  # inside a page it is text, or code between backticks
     if form == "--junit":
         xml.etree.ElementTree.fromstring(text)
 

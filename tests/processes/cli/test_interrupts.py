@@ -35,9 +35,9 @@ runpy.run_module("auditor", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("module", ["auditor.cli", "auditor.cli.options", "rich.table", "auditor.cli.before"])
+@pytest.mark.parametrize("module", ["auditor.cli", "auditor.cli.options", "rich.table", "auditor.cli.plan_command"])
 def test_an_interrupt_while_the_command_starts_is_one_line(module: str) -> None:
-    arguments = [sys.executable, "-c", AT_AN_IMPORT, "schema", module]
+    arguments = [sys.executable, "-c", AT_AN_IMPORT, "plan", "audit.yaml", module]
     ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 130
     assert ended.stderr.startswith("auditor: interrupted")
@@ -84,7 +84,7 @@ def test_a_worker_hears_interrupts_again_once_it_has_a_group_of_its_own() -> Non
 
 
 def test_a_proof_that_is_stopped_prints_nothing_and_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that leaves a thread is an error of pytest, and a traceback for a person."""
+    """pytest takes an exception that leaves a thread for an error, and a user gets a traceback."""
 
     def attempt() -> dict[str, Any]:
         raise Stopped(signal.SIGINT)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from folders import PROJECT
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed, event_of, violation
@@ -34,7 +35,6 @@ from auditor.report.phrases import event_lines, failure_text
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-PROJECT = Path(__file__).parents[3]
 ENTRY = {
     "description": "output ≤ 0.5",
     "guess": "left",
@@ -45,8 +45,8 @@ EVENT = event_of(ENTRY)
 
 
 def result(name: str = "some audit", **changes: Any) -> AuditResult:
-    told = {"event": EVENT, "reproduce": "auditor run some.yaml --only 'some audit'"}
-    return violation(**{"name": name, **told, **changes})
+    defaults = {"event": EVENT, "reproduce": "auditor run some.yaml --only 'some audit'"}
+    return violation(**{"name": name, **defaults, **changes})
 
 
 SOUND = result("sound", verdict=Verdict.NO_VIOLATION_FOUND, claim=PureDP(1))
@@ -58,9 +58,9 @@ def run(*audits: AuditResult, name: str = "some run") -> RunResult:
 
 
 def test_a_failure_is_told_in_full() -> None:
-    told = failure_text(changed(result(), warnings=("it drifts",))).splitlines()
-    assert told[0] == "violation (expected: no violation found); the claim is ε = 0.5"
-    assert told[2:] == [
+    lines = failure_text(changed(result(), warnings=("it drifts",))).splitlines()
+    assert lines[0] == "violation (expected: no violation found); the claim is ε = 0.5"
+    assert lines[2:] == [
         "  pair       0 and 1",
         "  event      output ≤ 0.5: 7,500 of 10,000 outputs on the left, 2,500 of 9,999 on the right",
         "  event      output > 2: 1 of 10,000 outputs on the left, 2 of 9,999 on the right",
@@ -92,7 +92,7 @@ def test_no_answer_is_an_error_and_any_other_surprise_a_failure() -> None:
         "failures": "1",
         "errors": "1",
     }
-    assert (second.attrib["tests"], second.attrib["errors"]) == ("1", "1")  # a run without audits is no pass
+    assert (second.attrib["tests"], second.attrib["errors"]) == ("1", "1")  # a run without audits is not a pass
     sound, failure, error = first
     assert [child.tag for child in sound] == ["properties", "system-out"]
     assert [child.tag for child in failure] == ["properties", "failure"]
@@ -153,16 +153,16 @@ def test_a_weak_pass_is_told_on_standard_error_if_nothing_else_is(
 ) -> None:
     Path("mechanisms_to_release.py").write_text("def laplace(data, size, rng):\n    return rng.laplace(size=size)\n")
     assert main(["run", "audit.yaml", "--quiet"]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith("auditor: broken: yes, 100 %: weak: no loss above noise was seen: ")
-    assert (len(told.out.splitlines()), len(told.err.splitlines())) == (1, 1)
+    printed = capsys.readouterr()
+    assert printed.err.startswith("auditor: broken: yes, 100 %: weak: no loss above noise was seen: ")
+    assert (len(printed.out.splitlines()), len(printed.err.splitlines())) == (1, 1)
 
 
 def test_show_gives_the_xml_of_a_stored_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "audit.yaml", "--junit", "junit.xml", "--quiet"]) == 1
     capsys.readouterr()
     assert main(["show", "reports/audit/report.json", "--junit", "-"]) == 0
-    # A report does not hold how long its audits took.
+    # A report does not contain how long its audits took.
     assert capsys.readouterr().out == re.sub(' time="[0-9.]+"', "", Path("junit.xml").read_text(encoding="utf-8"))
 
 
@@ -202,9 +202,9 @@ def test_github_is_told_of_a_comparison_too(
         capsys.readouterr()
         assert main(command) == 1
         assert "title=gone <b>%3A worse::vanished" in capsys.readouterr().out
-        told = summary.read_text(encoding="utf-8")
-        assert "compared with old.json: 1 worse, nothing better" in told
-        assert "- **worse**: gone \\<b\\>: vanished" in told
+        shown = summary.read_text(encoding="utf-8")
+        assert "compared with old.json: 1 worse, nothing better" in shown
+        assert "- **worse**: gone \\<b\\>: vanished" in shown
 
 
 def test_junit_that_cannot_be_written_is_told_before_anything_runs(
@@ -231,9 +231,9 @@ def execute(step: dict[str, Any], folder: Path, **inputs: str) -> subprocess.Com
     """Run a step as the runner does: expressions replaced, then bash with -eo pipefail."""
 
     def replaced(text: str) -> str:
-        known = {"inputs.python": sys.executable, "github.action_path": str(PROJECT)}
-        known |= {f"inputs.{name}": value for name, value in inputs.items()}
-        return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda found: known[found[1]], text)
+        context = {"inputs.python": sys.executable, "github.action_path": str(PROJECT)}
+        context |= {f"inputs.{name}": value for name, value in inputs.items()}
+        return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda found: context[found[1]], text)
 
     assert "${{" not in step["run"], "an input in a script could end it and begin another"
     environment = {name: replaced(value) for name, value in step["env"].items()}
@@ -251,9 +251,9 @@ def test_the_steps_of_the_action_check_and_audit(folder: Path) -> None:
     _, check, audit = steps()
     given = {"configs": "audit.yaml", "baseline": "", "out": "found", "junit": "junit.xml", "options": "--seed 3"}
     checked = execute(check, folder, **given)
-    # A slow machine adds a line with the seconds that the audit may take.
-    told = [line for line in checked.stdout.splitlines() if "audit.yaml: broken" in line and "may take" not in line]
-    assert (checked.returncode, len(told)) == (0, 1), checked.stderr
+    # On a slow machine a line with the seconds that the audit may take is added.
+    lines = [line for line in checked.stdout.splitlines() if "audit.yaml: broken" in line and "may take" not in line]
+    assert (checked.returncode, len(lines)) == (0, 1), checked.stderr
     audited = execute(audit, folder, **given)
     assert audited.returncode == 1, audited.stderr
     assert "::error" not in audited.stdout

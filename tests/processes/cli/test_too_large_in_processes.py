@@ -1,4 +1,4 @@
-"""A configuration is a file, and no pipe."""
+"""A configuration is a file, and never a pipe."""
 
 import os
 import subprocess

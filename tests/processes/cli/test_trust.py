@@ -1,4 +1,4 @@
-"""What a command imports or runs from the files that it is given: the table in SECURITY.md, executed."""
+"""What a command imports or runs from the files that it is given: executes the table in SECURITY.md."""
 
 import json
 import re
@@ -8,13 +8,12 @@ from pathlib import Path
 import honest_files
 import numpy as np
 import pytest
+from folders import PROJECT
 
 from auditor.blackbox import mechanism
 from auditor.blackbox.process import kill_all
 from auditor.cli import main
 from auditor.cli.options import all_commands
-
-PROJECT = Path(__file__).parents[3]
 
 # Each import leaves a line in a file.
 MODULE = """
@@ -39,7 +38,7 @@ CONFIGURATION = honest_files.CONFIGURATION.replace("theirs", "mechanism_of_someb
 
 
 class Files:
-    """A third-party configuration, its report, recording and certificate, and what was imported since the last look."""
+    """A third-party configuration with its report, recording and certificate, and the imports since the last call."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.seen = folder, folder / "seen"
@@ -52,7 +51,7 @@ class Files:
         monkeypatch.chdir(folder)
 
     def imported(self, *arguments: str, status: tuple[int, ...] = (0,)) -> set[str]:
-        """Carry out a command as if nothing had been imported before; return what it imported."""
+        """Run a command as if nothing had been imported before; return what it imports."""
         mechanism.find.cache_clear()
         kill_all()  # processes in which a mechanism is loaded
         for name, module in [*sys.modules.items()]:
@@ -90,8 +89,8 @@ def test_what_reads_results_runs_nothing(files: Files) -> None:
 
 def test_a_replay_runs_what_makes_data_only_if_it_may(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert files.imported("replay", "kept", "--quiet", status=(2,)) == set()
-    told = capsys.readouterr().err
-    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", told)
+    errors = capsys.readouterr().err
+    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", errors)
     assert files.imported("replay", "kept", "--quiet", "--run-code") == {"data"}
     check = ("replay", "kept", "--check", "reports/audit/report.json")
     assert files.imported(*check, status=(2,)) == set()
@@ -121,7 +120,7 @@ def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: 
 
 def test_the_table_names_every_command() -> None:
     rows = (PROJECT / "SECURITY.md").read_text(encoding="utf-8")
-    [commands] = [one.choices for one in all_commands()._actions if isinstance(one.choices, dict)]
-    # These are given no third-party files.
+    [commands] = [action.choices for action in all_commands()._actions if isinstance(action.choices, dict)]
+    # These take no third-party files.
     own = {"schema"}
     assert {name for name in commands if f"`{name}`" not in rows} - own == set()

@@ -1,6 +1,5 @@
-"""What `auditor init` infers from trial calls: columns, their types, the unit of privacy, containers; and what it reports of
-failures.
-"""
+"""What `auditor init` infers from trial calls: columns, their types, the unit of privacy, containers; and how it
+reports failures."""
 
 import importlib
 import re
@@ -148,7 +147,7 @@ OUTPUTS = {
 
 
 def test_check_takes_what_is_written_for_any_kind_of_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "import numpy as np\nHELD = []\nHELD.append(HELD)\n"  # defaults that no YAML can hold
+    text = "import numpy as np\nHELD = []\nHELD.append(HELD)\n"  # defaults that YAML cannot express
     defaults = "epsilon=1.0, lower=10**5000, held=HELD, half='\\ud800'"
     for i, output in enumerate(OUTPUTS.values()):
         text += f"def f{i}(data, rng, {defaults}):\n    n = len(data) + rng.laplace()\n    return {output}\n"
@@ -165,7 +164,7 @@ def test_check_takes_what_is_written_for_any_kind_of_output(tmp_path: Path, caps
 def test_an_object_of_a_library_says_claim_and_data_sets_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By an adapter from outside, as a package may bring one."""
+    """An adapter from outside, as a package may have one, states the claim and the data sets."""
     (tmp_path / "thing.py").write_text(
         "import auditor\n"
         "from auditor.extending import Adapted\n"

@@ -62,15 +62,15 @@ def run(folder: Path, *options: str) -> "subprocess.Popen[str]":
     """Run the audits of a project in a process of its own, which has imported nothing yet."""
     command = [sys.executable, "-m", "auditor", "run", "audits.yaml", "--out", ".", "--quiet", *options]
     path = os.pathsep.join([str(folder / "site-packages"), str(Path(__file__).parents[3])])
-    told = subprocess.PIPE
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, stdout=told, stderr=told, text=True
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, stdout=pipe, stderr=pipe, text=True
     )
 
 
 @pytest.fixture(scope="module", params=[(1, True), (2, False)], ids=["in a process of its own", "in workers"])
 def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a project, with a run of it that was killed."""
+    """Return the folder of a project with a killed run."""
     folder, (workers, isolate) = tmp_path_factory.mktemp("killed"), request.param
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_a_run_is_refused_if_its_inputs_changed(killed: Path, tmp_path: Path) -> None:
-    """This holds in another folder, too: paths are stored relative to the configuration."""
+    """This holds in another folder as well, since paths are stored relative to the configuration."""
     folder = tmp_path / "moved"
     shutil.copytree(killed, folder)
     changed = {
@@ -102,10 +102,10 @@ def test_a_run_is_refused_if_its_inputs_changed(killed: Path, tmp_path: Path) ->
     _, said = resumed.communicate()
     assert resumed.returncode == 2
     assert "cannot be resumed; this changed since it began" in said
-    told = dict(line.strip().split(": ", 1) for line in said.splitlines() if "before, " in line)
-    assert told.keys() == {"helper.py", "deeper.py", "data.parquet", "pairs.py", "uv.lock", "package installed"}
-    assert told["uv.lock"].endswith("before, null now")
-    assert told["package installed"] == '"1.0" before, "1.1" now'
+    lines = dict(line.strip().split(": ", 1) for line in said.splitlines() if "before, " in line)
+    assert lines.keys() == {"helper.py", "deeper.py", "data.parquet", "pairs.py", "uv.lock", "package installed"}
+    assert lines["uv.lock"].endswith("before, null now")
+    assert lines["package installed"] == '"1.0" before, "1.1" now'
 
 
 def test_what_is_no_input_and_what_did_not_change_refuses_nothing(killed: Path, tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_a_program_depends_on_its_files_and_on_those_that_parameters_name(tmp_pa
         f"version: 1\naudits: [{{name: one, mechanism: {{command: [{sys.executable}, program.py]}}, claim: {{epsilon: 1}}, "
         "parameters: {data: data.csv}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
     )
-    found = inputs(load_configuration(tmp_path / "audits.yaml"))
-    assert {"program.py", "data.csv"} <= found.keys()
-    assert str(Path(sys.executable).resolve()) in {str((tmp_path / name).resolve()) for name in found}
-    assert "other.csv" not in found
+    read = inputs(load_configuration(tmp_path / "audits.yaml"))
+    assert {"program.py", "data.csv"} <= read.keys()
+    assert str(Path(sys.executable).resolve()) in {str((tmp_path / name).resolve()) for name in read}
+    assert "other.csv" not in read
 
 
 def test_a_name_that_no_file_can_have_is_no_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sessions in YAML: what is asked, what is refused, and the dialogue in every form of a report."""
+"""Sessions in YAML: questions, refusals, and the dialogue in every form of a report."""
 
 from pathlib import Path
 
@@ -55,13 +55,13 @@ def test_a_call_in_python_shows_the_violation_again(file: Path, tmp_path: Path) 
     exec(MECHANISM, namespace)
     people = auditor.Records((0.0, 1.0), size=(0, 2))
     asked = auditor.Dialogues(people, ["mean"], rounds=3)
-    found = auditor.audit(
+    result = auditor.audit(
         namespace["Tells"], auditor.PureDP(1.0), asked, samples=2_000, workers=1, isolate=False, planted=0, name="x"
     )
-    assert found.reproduce is not None
-    assert "auditor.Dialogues([(numpy.array(" in found.reproduce
+    assert result.reproduce is not None
+    assert "auditor.Dialogues([(numpy.array(" in result.reproduce
     names = {"auditor": auditor, "numpy": __import__("numpy"), "Tells": namespace["Tells"], "PureDP": auditor.PureDP}
-    again = eval(found.reproduce[:-1] + ", workers=1, isolate=False)", names)
+    again = eval(result.reproduce[:-1] + ", workers=1, isolate=False)", names)
     assert again.verdict == "violation"
 
 

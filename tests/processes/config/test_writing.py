@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from folders import PROJECT
 
 from auditor.cli import main
 from auditor.config import scaffold
@@ -19,7 +20,6 @@ from auditor.config.schema import json_schema
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import AuditorError
 
-PROJECT = Path(__file__).parents[3]
 CONFIGS = sorted([*(PROJECT / "configs").glob("*.yaml"), *(PROJECT / "examples").glob("*/*.yaml")])
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -285,7 +285,7 @@ def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["mechanisms_to_begin.py:cuont"], 'did you mean "count"?'),
         (["mechanisms_to_begin.py"], "say which function of it is the mechanism: mechanisms_to_begin.py:function"),
@@ -299,10 +299,10 @@ def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.Captur
     ],
 )
 def test_what_cannot_be_looked_at_is_an_error_and_writes_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert main(["init", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(folder.glob("**/*.yaml")) == []
 
 
@@ -327,8 +327,8 @@ def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
         encoding="utf-8",
     )
     assert main(["init", "slow.py:f"]) == 2
-    told = "on a first data set the mechanism gave no answer in 0.4 s; if it only needs longer, set `execution: {timeout: seconds}`"
-    assert told in capsys.readouterr().out
+    text = "on a first data set the mechanism gave no answer in 0.4 s; if it only needs longer, set `execution: {timeout: seconds}`"
+    assert text in capsys.readouterr().out
     assert len(Path("calls").read_text(encoding="utf-8")) <= 2  # of one pair
     assert main(["check", "audit.yaml"]) == 3
     assert "; the limit was 0.4 s; `execution: {timeout: seconds}` sets another" in capsys.readouterr().err

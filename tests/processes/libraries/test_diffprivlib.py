@@ -1,7 +1,7 @@
 """Mechanisms of diffprivlib by their own ε, δ and sensitivity; tools and models under a stated relation.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; one that was made for a larger ε is found
-in all but one run of a million.
+They draw from their own randomness. A correct mechanism raises a false alarm with probability below 1e-9; one made for a larger ε
+is missed with probability 1e-6.
 """
 
 import functools
@@ -90,12 +90,12 @@ def vector(epsilon: float = 1.0, length: float = 1.0, **more: Any) -> Any:
     return dp.Vector(epsilon=epsilon, data_sensitivity=length, **said)
 
 
-# A minimum takes milliseconds, so no faults are planted.
+# A minimisation takes milliseconds, so no faults are planted.
 ALONE: dict[str, Any] = QUICK | {"planted": 0, "shrink": False}
 
 
 def test_the_minimum_of_what_vector_perturbs_is_the_output() -> None:
-    """With a loss that is linear, of slope 1, the minimum is the record plus the noise; the claim is exact."""
+    """For a linear loss of slope 1 the minimum is the record plus the noise, so the claim is exact."""
     plan = planned(vector(), None, None)
     assert (plan.claim, str(plan.neighbours)) == (auditor.PureDP(1.0), "the 6 pairs given")
     assert any("the others are zero" in text for text in plan.assumptions)
@@ -109,13 +109,13 @@ def test_the_minimum_of_what_vector_perturbs_is_the_output() -> None:
 
 
 def test_vector_is_a_violation_for_records_that_are_long() -> None:
-    """See reports/libraries/NEW.md: the curvature grows with the square of the length, and its noise with the length."""
+    """See reports/libraries/NEW.md: the curvature grows with the square of a record's length, and the noise with the length."""
     long = vector(length=1000.0)
     assert auditor.audit(long, None, [([0.0], [1000.0])], **ALONE).verdict == "violation"
 
 
 def test_only_the_attributes_that_are_named_are_shown() -> None:
-    """See reports/libraries/NEW.md: the centre of a cluster without records gets no noise; labels and inertia get none at all."""
+    """See reports/libraries/NEW.md: the centre of a cluster without records gets no noise; labels and inertia never get any."""
     model = models.KMeans(n_clusters=2, epsilon=1.0, bounds=(0, 1))
     shown = from_estimator(model, relation="add_remove", attributes=["cluster_centers_"]).mechanism(
         np.full((10, 2), 0.5)

@@ -1,7 +1,7 @@
 """OpenDP measurements without any configuration: correct ones pass, those whose scale is too small do not.
 
-Audits draw from OpenDP's own entropy. A right one is audited with a false alarm below 1e-9, and there are fewer than a hundred. A
-violation is a loss of at least twice the claim: it is missed in fewer than one run of a million.
+Audits draw from OpenDP's own entropy. A correct measurement raises a false alarm with probability below 1e-9, and there are fewer
+than a hundred. A violation loses at least twice its claim, and is missed with probability below 1e-6.
 """
 
 import math
@@ -48,7 +48,7 @@ def gaussian(scale: float) -> Any:
     return dp.m.make_gaussian(*REALS, scale=scale)
 
 
-# Each with the claim and the neighbours that its adapter must derive.
+# Each with the claim and the neighbours that its adapter should derive.
 MEASUREMENTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "Laplace": (
         lambda: dp.m.make_laplace(*REALS, scale=1.0),
@@ -157,7 +157,7 @@ def test_a_right_measurement_passes(make: Callable[[], Any], claim: str, neighbo
     assert result.bound is not None
 
 
-# The same constructors under the claim of a measurement with less noise.
+# The same constructors, under the claim of a measurement with less noise.
 WRONG: dict[str, tuple[Callable[[float], Any], float]] = {
     "Laplace": (lambda scale: dp.m.make_laplace(*REALS, scale=scale), 0.3),
     "Gauss": (gaussian, 0.3),
@@ -209,13 +209,14 @@ def test_many_outputs_a_call_are_as_many_and_of_the_same_kind(
 
 
 def test_outputs_of_one_call_are_independent() -> None:
-    """Of 3,000 pairs of adjacent outputs, and of pairs COMPOSED_CALLS apart, the correlation is below 0.1: 5.5 standard errors."""
+    """For 3,000 pairs of adjacent outputs, and of outputs COMPOSED_CALLS apart, the correlation is below 0.1, or 5.5
+    standard errors."""
     outputs = np.array(Releases(dp.m.make_laplace(*REALS, scale=1.0))(0.0, 3000 + COMPOSED_CALLS))
     for apart in (1, COMPOSED_CALLS):
         assert abs(np.corrcoef(outputs[:3000], outputs[apart : 3000 + apart])[0, 1]) < 0.1
 
 
-# --- What is said ---
+# --- Messages ---
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_what_has_no_counterpart_is_refused(thing: Any, message: str) -> None:
 
 
 def test_the_page_on_objects_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its blocks that need OpenDP are run here: they are left out where the pages are run."""
+    """This runs the page's blocks that need OpenDP, which the test of all pages leaves out."""
     from pages import blocks_of
 
     page = Path(__file__).parents[3] / "docs" / "how-to" / "object.md"

@@ -1,4 +1,4 @@
-"""Lazy frames of OpenDP. It reads the plans of one release of polars, so this runs in a process that has that one first."""
+"""Lazy frames of OpenDP. It reads the plans of a single polars release, so this runs in a process that finds that release first."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
-"""Aggregations of PipelineDP by its own engine, under a budget that is said.
+"""Aggregations of PipelineDP by its own engine, under a stated budget.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; a budget of five times the claim is found
-in all but one run of a million.
+They draw from their own randomness. A correct aggregation raises a false alarm with probability below 1e-9; a budget of five times
+the claim is missed with probability 1e-6.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""Clients of pure-ldp: each by its own ε, over all items that it takes.
+"""Clients of pure-ldp: each under its own ε, over all items that it takes.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; a client whose ε was raised after it was
-asked for the claim is found in all but one run of a million.
+They draw from their own randomness. A correct client raises a false alarm with probability below 1e-9; a client whose ε was raised
+after its claim was read is missed with probability 1e-6.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ oracles = library("pure_ldp.frequency_oracles", "pure-ldp")
 heavy = library("pure_ldp.heavy_hitters", "pure-ldp")
 xxhash = library("xxhash", "pure-ldp")
 
-# Of the library: it passes a float for an integer.
+# The library's own warning: it passes a float for an integer.
 pytestmark = pytest.mark.filterwarnings("ignore:non-integer arguments:DeprecationWarning")
 
 
@@ -71,7 +71,7 @@ def test_a_client_with_a_larger_epsilon_is_a_violation(name: str) -> None:
 
 
 def test_rappor_keeps_each_bit_that_is_set_and_so_has_no_epsilon() -> None:
-    """Its `_perturb` writes ones only: a bit of the item that is 1 stays 1, whatever f is (release 1.2.0)."""
+    """Its `_perturb` only sets bits: a bit of the item that is 1 stays 1, whatever f is (release 1.2.0)."""
     hashes = [[hash_to(8, 0)]]
     client = oracles.RAPPORClient(0.5, 8, hashes, 1)
     assert planned(client, None, None).claim == auditor.PureDP(client.convert_f_to_eps(0.5, 1))

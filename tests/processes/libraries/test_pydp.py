@@ -1,7 +1,7 @@
 """Algorithms, mechanisms and partition selection of PyDP: each by its own ε and δ.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; one that was made for a larger ε is found
-in all but one run of a million.
+They draw from their own randomness. A correct one raises a false alarm with probability below 1e-9; one made for a larger ε is
+missed with probability 1e-6.
 """
 
 from collections.abc import Callable

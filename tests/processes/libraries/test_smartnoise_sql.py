@@ -1,7 +1,7 @@
 """Queries of smartnoise-sql, each at the cost that its reader states, on frames that its metadata allow.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; a reader of five times the ε of the claim
-is found in all but one run of a million.
+They draw from their own randomness. A correct reader raises a false alarm with probability below 1e-9; a reader with five times the
+claimed ε is missed with probability 1e-6.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from auditor.libraries.smartnoise_sql import QueryAnswer, from_smartnoise_sql
 
 snsql = library("snsql", "smartnoise-sql")
 mechanisms = library("snsql.sql._mechanisms", "smartnoise-sql")
-# Of the library: a division of a noisy sum by a noisy count.
+# The library's own warning: a division of a noisy sum by a noisy count.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 SHORT: dict[str, Any] = QUICK | {"samples": 1500, "search": 400, "planted": 0, "shrink": False}
@@ -75,13 +75,13 @@ def test_rows_have_no_owner_under_row_privacy() -> None:
 def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
     made = reader()
     rows = pd.DataFrame({"person": range(200), "age": 50, "city": ["x"] * 100 + ["y"] * 100})
-    [found] = QueryAnswer(made.metadata, made.privacy, BY_CITY)(rows, 1)
-    assert [(city, round(each["n"], -2)) for city, each in found.items()] == [("x", 100), ("y", 100)]
+    [results] = QueryAnswer(made.metadata, made.privacy, BY_CITY)(rows, 1)
+    assert [(city, round(each["n"], -2)) for city, each in results.items()] == [("x", 100), ("y", 100)]
     [[row]] = QueryAnswer(made.metadata, made.privacy, "SELECT COUNT(*) AS n FROM people GROUP BY city LIMIT 1")(
         rows, 1
     )
     assert round(row[0], -2) == 100
-    # The reader's own mechanisms are as they were.
+    # The reader's own mechanisms are unchanged.
     assert mechanisms.Laplace in made.privacy.mechanisms.classes.values()
 
 

@@ -1,6 +1,6 @@
-"""A library that is made up for the test, swept: what is audited, what is not and why, and the tables.
+"""A sweep of a library made up for the test: what is audited, what is not and why, and the tables.
 
-Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
+Audits are seeded, and pass with these seeds.
 """
 
 import json
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.cli import main
@@ -18,9 +19,7 @@ from auditor.libraries.__main__ import sweep_parser
 from auditor.libraries.building import NotBuilt, SweptObject, build_objects
 from auditor.libraries.library_table import HERE, load_table
 
-PROJECT = Path(__file__).parents[3]
-
-# Answers a bit, rightly with probability 3/4: ε = ln 3.
+# Answers a bit, correctly with probability 3/4: ε = ln 3.
 LIBRARY = """
 import os
 from dataclasses import dataclass
@@ -106,7 +105,7 @@ def built(coins: Path) -> list[SweptObject | NotBuilt]:
 
 
 def test_all_examples_and_the_first_call_that_fits_are_audited(built: list[SweptObject | NotBuilt]) -> None:
-    objects = {one.name: one.example.object for one in built if isinstance(one, SweptObject)}
+    objects = {swept.name: swept.example.object for swept in built if isinstance(swept, SweptObject)}
     assert objects == {
         "make_coin": "swept_coins.make_coin(1.1)",
         "make_coin, 2": "swept_coins.make_coin(HASTY)",
@@ -115,7 +114,7 @@ def test_all_examples_and_the_first_call_that_fits_are_audited(built: list[Swept
 
 
 def test_each_other_constructor_has_a_reason(built: list[SweptObject | NotBuilt]) -> None:
-    reasons = {one.constructor: one.reason for one in built if isinstance(one, NotBuilt)}
+    reasons = {omitted.constructor: omitted.reason for omitted in built if isinstance(omitted, NotBuilt)}
     assert reasons == {
         "make_text": "it makes a text",
         "make_coin": "swept_coins.make_coin(1 / 0): ZeroDivisionError: division by zero",
@@ -129,9 +128,9 @@ def test_a_library_without_a_table_is_swept_by_generic_arguments(coins: Path) ->
     table = load_table("swept_coins")
     assert table.release == "1.5"
     built = list(build_objects(table))
-    # The library says of itself that this is a claim of 1.
-    assert {one.name for one in built if isinstance(one, SweptObject)} == {"Coin", "make_coin"}
-    assert any(isinstance(one, NotBuilt) and one.constructor == "helper" for one in built)
+    # The library itself states a claim of 1.
+    assert {swept.name for swept in built if isinstance(swept, SweptObject)} == {"Coin", "make_coin"}
+    assert any(isinstance(swept, NotBuilt) and swept.constructor == "helper" for swept in built)
 
 
 def test_a_sweep_writes_its_tables_and_goes_on(coins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,5 +197,5 @@ def test_each_table_of_the_package_is_python(file: Path) -> None:
     compile(table.setup, file.name, "exec")
     for text in [value for values in table.arguments.values() for value in values]:
         compile(f"f({text})", file.name, "eval")
-    for example in [one for several in table.examples.values() for one in several]:
+    for example in [call for several in table.examples.values() for call in several]:
         compile(example.object, file.name, "eval")

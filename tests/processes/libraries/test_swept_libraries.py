@@ -1,6 +1,7 @@
-"""What of real libraries can be audited without a wrapper, where `make libraries` has installed them. Nothing is drawn here.
+"""What of real libraries can be audited without a wrapper, where `make libraries` has installed them. Nothing is drawn
+here.
 
-Each library is looked at in a process that has its own environment first, as `make sweeps` does.
+Each library is imported in a process whose path begins with its own environment, as in `make sweeps`.
 """
 
 import functools
@@ -8,10 +9,10 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 from installed import ENVIRONMENTS
 
 SCRIPT = """
@@ -29,7 +30,7 @@ if __name__ == "__main__":
         "left out": {one.constructor: one.reason for one in built if not isinstance(one, SweptObject)},
     }))
 """
-# Each with its environment, and the constructors that are not audited. Everything else that a pattern finds is audited.
+# Each with its environment, and the constructors that are not audited. All others that a pattern finds are audited.
 LIBRARIES = {
     "opendp": (
         "opendp",
@@ -43,7 +44,7 @@ LIBRARIES = {
     "pydp": ("python-dp", {"NumericalMechanism"}),
     "snsql": ("smartnoise-sql", {"from_connection", "Mechanism", "Unbounded"}),
 }
-# What the committed tables found. Each was read in the source, and is in reports/libraries/NEW.md.
+# The findings of the committed tables. Each was confirmed in the source, and is in reports/libraries/NEW.md.
 VIOLATIONS: dict[str, set[str]] = {
     "opendp": set(),
     "pure_ldp": {"RAPPORClient"},
@@ -51,7 +52,6 @@ VIOLATIONS: dict[str, set[str]] = {
     "pydp": set(),
     "snsql": {"from_df"},
 }
-PROJECT = Path(__file__).parents[3]
 REPORTS = PROJECT / "reports" / "libraries"
 
 

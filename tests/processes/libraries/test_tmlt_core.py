@@ -1,7 +1,7 @@
 """Measurements of Tumult Core that need no Spark: each by its domain, its metric and its privacy function.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; one with a third of the noise is found
-in all but one run of a million.
+They draw from their own randomness. A correct measurement raises a false alarm with probability below 1e-9; one with a third of the
+noise is missed with probability 1e-6.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ noise, domains, series_domains, series, measures, metrics, converters = (
         *("measurements.pandas_measurements.series", "measures", "metrics", "measurements.converters"),
     )
 )
-# Of what it imports.
+# A warning of a module that it imports.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning")
 
 INTEGERS = series_domains.PandasSeriesDomain(domains.NumpyIntegerDomain())

@@ -1,4 +1,4 @@
-"""Adapters on small objects with the attributes of a library's, for the tests that run without it."""
+"""Adapters on small objects with the attributes of a library's objects, for environments without the library."""
 
 import subprocess
 import sys

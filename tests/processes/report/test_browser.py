@@ -16,7 +16,7 @@ from auditor.report.html import to_html
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)")
 
-# In a frame, since a window cannot be as narrow as a phone. The script is of the test's own page.
+# In a frame, since a window cannot be as narrow as a phone. The script belongs to the test's own page.
 FRAME = """<!DOCTYPE html><meta charset="utf-8"><iframe style="width:{width}px;height:900px" srcdoc="{page}"></iframe>
 <script>addEventListener("load", () => {{
   const inside = document.querySelector("iframe").contentDocument, root = inside.documentElement;

@@ -1,4 +1,4 @@
-"""A script is played against a session: what is asked, what is written down, what a session cannot do."""
+"""Playing a script against a session, in processes: what is asked, what is recorded, and what a session cannot do."""
 
 import subprocess
 import sys

@@ -12,7 +12,7 @@ from test_benchmarked_proofs import (
 
 from benchmarks import proofs
 
-# It loses 9ε/8, of which ε is claimed, on an event of probability 4e-4: the outputs of the benchmark do not refute it.
+# It loses 9ε/8 instead of ε on an event of probability 4e-4, so the benchmark's outputs do not refute it.
 RARE_AND_SLIGHT = "adaptive sparse vector, noisy query"
 
 

@@ -17,8 +17,8 @@ def faulty_plans() -> list[Any]:
     return [plan for plan in plans if plan.expect == "violation"]
 
 
-# On few data sets each faulty session breaks its claim: with the questions of its audit or, if there are infinitely many, with
-# some of them.
+# On small domains each faulty session breaks its claim: with its audit's questions or, if there are infinitely many,
+# with some of them.
 OTHERS = {
     "whole units": [{"epsilon": 0.5}, {"epsilon": 0.9}],
     "negative cost": [{"epsilon": -1.0}, {"epsilon": 1.0}],
@@ -27,18 +27,18 @@ OTHERS = {
     "explained noise": [{"do": "count"}, {"do": "explain", "answer": 1.0}],
     "bisection for nothing": [{"above": 0.0}, {"above": 1.0}],
 }
-# Fixed scripts keep these claims: an answer has to be quoted, which is in no list of questions.
+# Fixed scripts keep these claims, since the analyst has to quote an answer, which no list of questions contains.
 ONLY_BY_ANSWERS = ("refund for a receipt", "validated releases", "explained noise", "bisection for nothing")
 
 
-# Fewer turns, and how many questions break the claim then; other sizes.
+# Fewer turns with the number of questions that then break the claim; other sizes.
 SHORTER = {"challenge": {"turns": 1}, "queue": {"waits": 1}}
 ROUNDS = {"challenge": 2, "queue": 2, "history by pop": 4}
 SIZES = {"refusal of small groups": (1, 2)}
 
 
 def on_few(plan: Any) -> tuple[Any, Dialogues]:
-    """Return the mechanism of an audit, and a domain of few data sets and questions on which it breaks its claim."""
+    """Return the mechanism of an audit, and a small domain on which it breaks its claim with few questions."""
     source, asked = plan.source, plan.domain
     shorter = replace(source, parameters={**source.parameters, **SHORTER.get(plan.name, {})})
     data = auditor.Records(choices=[1.0, 9.0], size=SIZES.get(plan.name, (0, 1)), relation=str(asked.base.relation))

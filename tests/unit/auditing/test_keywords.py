@@ -36,7 +36,7 @@ def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
     declared = {**get_type_hints(Settings), **get_type_hints(Execution)}
     for within in ("execution", "lost", "ends"):
         del declared[within]
-    # Written more freely in a call.
+    # Other spellings that a call allows.
     declared |= {
         "events": Sequence[EventKind],
         "observe": Sequence[ObserveKind],

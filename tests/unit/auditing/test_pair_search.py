@@ -33,14 +33,14 @@ def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, see
 
 
 def compares(totals: Any, size: int, rng: Rng) -> Any:
-    """Compare the first total with the last: the loss is EPSILON where they move against each other, else less or none."""
+    """Compare the first total with the last: the loss is EPSILON if they move against each other, and otherwise less or 0."""
     return (rng.random(size) < 1 / (1 + math.exp(-EPSILON / 2 * (totals[0] - totals[-1])))).astype(int)
 
 
-# As with 10 of the first 12 seeds.
+# It holds with 10 of the first 12 seeds.
 @pytest.mark.parametrize("seed", [0])
 def test_a_weak_loss_is_found_at_a_distance(seed: int) -> None:
-    """On 600 outputs a pair the standard error of a loss is .08, and .009 for one of nine steps."""
+    """With 600 outputs on a pair the standard error of a loss is .08, and .009 for the loss of one step of nine."""
     result, _ = found(compares, auditor.PureDP(EPSILON), SIX, 150_000, seed)
     assert 5 < len(result.path) <= steps_apart(auditor.PureDP(EPSILON)) == 9  # fewer where the range ends
     assert result.pair in result.path
@@ -49,7 +49,7 @@ def test_a_weak_loss_is_found_at_a_distance(seed: int) -> None:
 
 
 def every_third(totals: Any, size: int, rng: Rng) -> Any:
-    """Give away whether the first total is a multiple of three, which nine steps lead back to."""
+    """Reveal whether the first total is a multiple of three, which nine steps do not change."""
     return np.full(size, totals[0] % 3 == 0) ^ (rng.random(size) < 0.01)
 
 
@@ -78,7 +78,7 @@ def test_the_step_that_breaks_is_told_from_others_of_its_path() -> None:
     ("claim", "domain"),
     [
         (auditor.PureDP(1.0), SIX),  # large: neighbours show it
-        (auditor.PrivacyProfile([(0.1, 0.01), (0.2, 0.001)]), SIX),  # its excess is no sum of those of steps
+        (auditor.PrivacyProfile([(0.1, 0.01), (0.2, 0.001)]), SIX),  # its excess is not the sum of those of its steps
         (auditor.PureDP(EPSILON), Pairs([((0,) * 6, (1,) * 6)])),
         (auditor.PureDP(EPSILON), Value([(0,) * 6, (1,) * 6, (2,) * 6])),
     ],
@@ -96,7 +96,7 @@ def test_no_more_is_spent_than_the_budget(claim: PrivacyClaim, outputs: int) -> 
 
 
 def test_the_stages_are_data_that_add_up() -> None:
-    """Each list has exactly one stage that takes what the others leave; all have names of their own."""
+    """Each list has exactly one stage that takes the remaining outputs; all stages have different names."""
 
     def check(stages: Sequence[SearchStage]) -> None:
         shares = [stage.share for stage in stages if stage.share is not None]
@@ -111,7 +111,7 @@ def test_the_stages_are_data_that_add_up() -> None:
 
 
 def test_a_search_draws_about_what_its_stages_have() -> None:
-    """No more than it may, and nearly all of it: stages that are left out leave their outputs to the others."""
+    """It draws no more than its limit, and nearly all of it: stages that are left out leave their outputs to the others."""
     for claim, domain in ((auditor.PureDP(1.0), Value(range=(0, 9))), (auditor.PureDP(EPSILON), SIX)):
         for outputs in (2_000, 20_000):
             _, drawing = found(compares if domain is SIX else noisy_value, claim, domain, outputs, 0)

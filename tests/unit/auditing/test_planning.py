@@ -46,7 +46,7 @@ def counted(wins: int, losses: int, trials: int) -> GuessCounts:
 def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
     share: float, chance: float, claimed: float
 ) -> None:
-    """Exact: the sum over the wins of a rule that guesses on that share of the outputs."""
+    """Exactly: the sum over the wins of a rule that guesses on that share of the outputs."""
     outputs = 4000
     caught = smallest_caught(planned(auditor.PureDP(claimed), outputs), share, chance)
     guesses = int(share * outputs)
@@ -72,7 +72,7 @@ def test_the_smallest_probability_caught_is_refuted_with_the_stated_chance(chanc
     hits = np.arange(2001)
     refutes = clopper_pearson_lower(hits, 2000, LAST) > 0.1
     assert binom.pmf(hits, 2000, caught)[refutes].sum() == pytest.approx(chance, abs=1e-9)
-    # The same question of the event that does not happen.
+    # The same question about the complementary event.
     at_least = auditor.Probability(0.9, at_least=True)
     assert smallest_caught(planned(at_least), 1.0, chance) == pytest.approx(1 - caught)
 
@@ -127,7 +127,7 @@ def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: flo
     ],
 )
 def test_the_outputs_needed_catch_what_they_are_needed_for(claim: Any) -> None:
-    """With them the violation is caught, with a twentieth less it is not."""
+    """With them the violation is caught, and with a twentieth less it is not."""
     for row in foresee(planned(claim)):
         if row.needed == math.inf:
             continue
@@ -151,7 +151,7 @@ def with_canaries(claim: Any, number: int, **more: Any) -> Plan:
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_the_canaries_that_are_needed_can_refute_and_fewer_cannot(apart: bool) -> None:
-    """By right guesses throughout, with the test itself."""
+    """By all right guesses, with the test itself."""
     claim = auditor.ApproximateDP(8.0, 1e-5)
     plan = with_canaries(claim, 100, apart=apart)
     assert isinstance(plan.neighbours, Canaries)
@@ -205,7 +205,7 @@ def test_canaries_to_catch_a_tenth_more_catch_it(monkeypatch: pytest.MonkeyPatch
 def test_the_canaries_that_are_needed_are_found_by_few_evaluations(
     apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An evaluation takes up to 2 ms. To search for the smallest violation of each number took ten times as many."""
+    """An evaluation takes up to 2 ms, and a search for the smallest violation at each number took ten times as many."""
     evaluated = list[int]()
 
     def counting(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,9 +14,8 @@ from auditor.blackbox.sample import Sample
 
 
 def test_threads_read_samples_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy reads an array's header by Python's parser, which counts its depth for all threads together: were garbage collected
-    meanwhile, another thread would end in a SystemError, and a resumed run would say that its file was changed.
-    """
+    """NumPy parses an array's header with Python's parser, which counts its depth for all threads together. If garbage
+    were collected meanwhile, another thread would end in a SystemError, and a resumed run would report a changed file."""
     load, reading, most = np.load, 0, 0
     counting = threading.Lock()
 

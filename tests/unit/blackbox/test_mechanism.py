@@ -42,7 +42,7 @@ def numbers(outputs: Outputs) -> list[float]:
 
 
 def told(outputs: Outputs) -> list[str]:
-    """Return every output as a number or in the words of its atom."""
+    """Return every output as a number or as the text of its atom."""
     column = outputs.column("output")
     codes = [-1] * outputs.size if column.codes is None else column.codes.tolist()
     return [
@@ -135,7 +135,7 @@ def test_a_misfit_shows_the_signature_and_both_shapes() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of modules; what is imported from there is forgotten afterwards."""
+    """A folder of modules, whose imports are forgotten afterwards."""
     before = set(sys.modules)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
@@ -150,7 +150,7 @@ def source(name: str, *search_path: Path) -> PythonSource:
 
 
 def value_of(name: str, *search_path: Path) -> float:
-    """Return the one output of a mechanism that is found by name."""
+    """Return the only output of a mechanism that is found by name."""
     return float(source(name, *search_path).drawer().call_once(PAIR, "left", rng()))
 
 
@@ -184,7 +184,7 @@ def test_a_mechanism_may_be_an_attribute_of_an_attribute(folder: Path) -> None:
 
 
 def test_audits_in_threads_that_come_to_a_file_together_all_find_its_mechanism(folder: Path) -> None:
-    """Otherwise a thread that arrives while another imports would find a module without the mechanism."""
+    """Otherwise a thread that arrives during another's import would find a module without the mechanism."""
     write(folder / "slow.py", "import time\ntime.sleep(0.3)\n" + CONSTANT.format(4))
     together = threading.Barrier(4)
 
@@ -270,7 +270,7 @@ def test_what_is_missing_or_cannot_be_called_is_told(folder: Path) -> None:
 
 
 class OwnError(BaseException):
-    """Not an Exception."""
+    """A base exception that is no Exception."""
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(0), OwnError("own"), MemoryError(), StopIteration()])
@@ -311,7 +311,7 @@ def test_a_batch_that_raises_is_an_exception_for_every_output_on_both_sides() ->
 
 
 def test_one_by_one_each_output_is_a_value_or_an_exception_of_its_own() -> None:
-    """500 batches of one, p = 0.5; the limits are exceeded by chance with probability below 1e-6."""
+    """500 batches of one output, p = 0.5; the limits are exceeded by chance with probability below 1e-6."""
     sample = mechanism(now_and_then).draw(PAIR, labels(*[True] * 500), rng(), one_by_one=True)
     assert set(told(sample.left)) == {"10", "raises ValueError"}
     assert 190 <= told(sample.left).count("raises ValueError") <= 310
@@ -362,12 +362,12 @@ def test_a_batch_of_the_wrong_size_is_an_error_with_a_name(wrong: Any) -> None:
         mechanism(lambda dataset, size, rng: np.zeros(size + 1)).call_once(PAIR, "left", rng())
 
 
-# --- What a mechanism is given, and what it may spoil ---
+# --- What a mechanism receives, and may modify ---
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_batch_mechanism_is_asked_first_on_the_side_of_the_first_label(first: bool) -> None:
-    """Which side comes first is a coin too, so that a mechanism with a memory cannot infer the sides from their order."""
+    """The side that comes first is a coin too, so that a mechanism with a memory cannot infer the sides from their order."""
     asked: list[float] = []
 
     def remembering(dataset: float, size: int, rng: Any) -> Any:
@@ -392,7 +392,7 @@ SPOILT = [
 
 
 def spoil(dataset: Any) -> float:
-    """Return what the data set holds, and leave it different."""
+    """Return the data set's content, and modify the data set."""
     inner = dataset["a"] if isinstance(dataset, dict) else dataset
     total = float(sum(inner))
     inner[0] += 100

@@ -68,8 +68,8 @@ def test_files_are_read_after_the_call(tmp_path: Path) -> None:
         return 0
 
     here = Path.cwd()
-    found = seen(saves, "files")["files"]
-    assert found == [
+    observed = seen(saves, "files")["files"]
+    assert observed == [
         {"name": "kept.txt", "content": "3 ü", "bytes": 4, "mode": (tmp_path / "kept.txt").stat().st_mode},
         {"name": "gone.txt", "content": None, "bytes": None, "mode": None},
     ]
@@ -88,12 +88,12 @@ def test_files_that_are_renamed_made_or_changed_in_their_mode_are_seen(tmp_path:
         (tmp_path / "folder").mkdir()
         return 0
 
-    found = seen(changes, "files")["files"]
-    assert [(one["name"], one["content"], (one["mode"] or 0) & 0o777) for one in found][:2] == [
+    observed = seen(changes, "files")["files"]
+    assert [(one["name"], one["content"], (one["mode"] or 0) & 0o777) for one in observed][:2] == [
         ("log", None, 0),
         ("3 records", "12", 0o640),
     ]
-    assert found[2]["name"] == "folder"
+    assert observed[2]["name"] == "folder"
 
 
 def test_a_logger_that_does_not_pass_on_and_its_lower_levels_are_seen() -> None:
@@ -115,14 +115,14 @@ def test_an_exception_shows_its_attributes_and_what_it_was_raised_from() -> None
 
 
 def test_attributes_of_an_object_are_outputs_by_name() -> None:
-    found = seen(Fitted, "attributes")
-    assert found["output"] == "Fitted"
-    shown = found["attributes"]
+    observed = seen(Fitted, "attributes")
+    assert observed["output"] == "Fitted"
+    shown = observed["attributes"]
     assert (shown["low"], shown["nested"]["x"], shown["_hidden"][1]["a"]["x"]) == (3, 1, 1)
     assert shown["repr"] == "Fitted()"
     assert shown["nested"]["repr"] == "Inner"
-    assert row_of(found)["output['attributes']['low']"] == 3.0
-    assert list(shown) == ["low", "nested", "_hidden", "repr"]  # in the order in which the object got them
+    assert row_of(observed)["output['attributes']['low']"] == 3.0
+    assert list(shown) == ["low", "nested", "_hidden", "repr"]  # in the order in which the object received them
     assert seen(lambda dataset: 5, "attributes") == {"output": 5, "attributes": {}}
 
 
@@ -131,9 +131,9 @@ def test_an_exception_is_an_output_with_what_it_left() -> None:
         sys.stdout.write("before")
         raise ValueError("no")
 
-    found = seen(fails, "stdout")
-    assert isinstance(found["output"], ValueError)
-    assert found["stdout"] == "before"
+    observed = seen(fails, "stdout")
+    assert isinstance(observed["output"], ValueError)
+    assert observed["stdout"] == "before"
     with pytest.raises(Stopped):
         seen(lambda dataset: (_ for _ in ()).throw(Stopped()), "stdout")
 
@@ -146,9 +146,9 @@ def test_a_batched_mechanism_makes_one_output_at_a_time() -> None:
     mechanism = Mechanism.from_callable(ObservedCall(many, "many", ("stdout",)), {}, "many")
     assert not mechanism.batched
     assert mechanism.takes_rng
-    found = mechanism.function(1.0, rng=np.random.default_rng(2))
-    assert found["stdout"] == "1 outputs"
-    assert 1 <= found["output"] < 2
+    outputs = mechanism.function(1.0, rng=np.random.default_rng(2))
+    assert outputs["stdout"] == "1 outputs"
+    assert 1 <= outputs["output"] < 2
 
 
 def test_nothing_is_left_behind() -> None:
@@ -182,3 +182,41 @@ def test_what_cannot_be_observed_is_named(unknown: Any) -> None:
 def test_a_claim_about_a_query_observes_nothing() -> None:
     with pytest.raises(auditor.InvalidInputError, match="`observe` needs a privacy claim on pairs of neighbours"):
         auditor.audit(writes, auditor.Sensitivity(1.0), [(0, 1)], observe=["stdout"])
+
+
+class Texted(list[int]):
+    """A list whose text is one for all."""
+
+    def __repr__(self) -> str:
+        return "Texted"
+
+
+class Numbered(float):
+    def __repr__(self) -> str:
+        return "Numbered"
+
+
+class Keyed(dict[str, int]):
+    def __repr__(self) -> str:
+        return "Keyed"
+
+
+@pytest.mark.parametrize("make", [lambda v: Texted([v]), Numbered, lambda v: Keyed(a=v)], ids=["list", "float", "dict"])
+def test_the_items_of_an_object_with_attributes_are_observed(make: Any) -> None:
+    assert row_of(seen(make, "attributes", dataset=1)) != row_of(seen(make, "attributes", dataset=2))
+
+
+def test_the_exception_and_the_fields_of_a_log_record_are_observed() -> None:
+    def logs(dataset: int) -> None:
+        try:
+            raise ValueError(f"{dataset} records")
+        except ValueError:
+            logging.getLogger("alone").exception("failed")
+        logging.getLogger("alone").info("done", extra={"user": dataset})
+        logging.getLogger("alone").error("no exception", exc_info=True)
+
+    failed, done, plain = seen(logs, "log")["log"]
+    assert failed["message"] == "ERROR alone: failed"
+    assert repr(failed["exception"]) == "ValueError('3 records')"
+    assert done == {"message": "INFO alone: done", "user": 3}
+    assert plain == "ERROR alone: no exception"

@@ -108,12 +108,12 @@ OUTPUTS = st.lists(NESTED | ARRAYS, max_size=6) | st.lists(st.integers()) | st.l
 
 
 def _written(number: float) -> Any:
-    """Return a number from an array, so that nobody can say whether it was an integer."""
+    """Return a number from an array, which does not show whether it was an integer."""
     return repr(number) if math.isnan(number) or (number == 0 and math.copysign(1, number) < 0) else number
 
 
 def identity(output: Any) -> Any:
-    """Say what an output is, in an independent way: equal exactly if nothing distinguishes two outputs."""
+    """Describe an output in an independent way: two descriptions are equal exactly if nothing distinguishes the outputs."""
     value = output.item() if isinstance(output, np.generic) else output
     says = {
         float: lambda: repr(value),
@@ -201,7 +201,7 @@ def test_a_row_of_an_array_depends_on_that_row_alone(batch: Any, cut: int) -> No
 
 @pytest.mark.parametrize("longest", ["b", "longer"])
 def test_the_type_of_a_row_of_strings_does_not_tell_how_long_the_others_are(longest: str) -> None:
-    """NumPy makes all strings of an array as wide as the longest."""
+    """NumPy makes all strings in an array as wide as the longest."""
     first, _ = rows(from_batch(np.array([["a"], [longest]]), 2))
     assert first == rows(from_batch(np.array([["a"]]), 1))[0]
 
@@ -272,8 +272,8 @@ def test_numbers_are_never_nan_and_never_minus_zero(outputs: list[Any]) -> None:
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )
 def test_each_kind_of_output_stands_under_its_place(output: Any, expected: Row) -> None:
-    found = row(output)
-    assert {name: found.get(name) for name in expected} == expected
+    cells = row(output)
+    assert {name: cells.get(name) for name in expected} == expected
 
 
 def test_outputs_of_several_forms_in_turn_are_those_of_each_alone() -> None:
@@ -306,7 +306,7 @@ def test_large_integers_keep_their_order() -> None:
 
 
 def test_one_rare_output_does_not_change_what_is_said_of_the_others() -> None:
-    """NumPy turns integers into floats if one float is among them; the other rows must not show it."""
+    """NumPy turns integers into floats if there is one float among them; the other rows must not show it."""
     plain, promoted = (from_batch(np.array(batch), 3) for batch in ([1, 2, 3], [1, 2, 0.5]))
     assert rows(plain)[:2] == rows(promoted)[:2]
 
@@ -331,14 +331,14 @@ def test_a_batch_of_the_wrong_size_is_an_error_that_names_both_sizes(batch: Any)
 
 @pytest.mark.parametrize("batch", ["ab", b"ab", {0: 1.0, 1: 2.0}, {1, 2}, frozenset({1, 2}), {1: 0, 2: 0}.keys()])
 def test_what_has_a_length_but_no_first_axis_is_no_batch(batch: Any) -> None:
-    """A dictionary of two would be taken for its keys, and what it holds would be lost."""
+    """A dictionary with two entries would be taken for its keys, and its values would be lost."""
     with pytest.raises(MechanismError, match="whose first axis is size"):
         from_batch(batch, 2)
 
 
 def test_a_table_whose_length_counts_something_else_is_no_batch() -> None:
     class Frame:
-        """Like a pandas.DataFrame, which has the length of its rows and yields the names of its columns."""
+        """Like a pandas.DataFrame, whose length is its number of rows and which yields the names of its columns."""
 
         def __len__(self) -> int:
             return 2
@@ -370,7 +370,7 @@ async def later() -> float:
 
 
 class Silent:
-    """Its text shows nothing of what it holds."""
+    """Its text shows nothing of its content."""
 
 
 class SilentSession(Silent):
@@ -422,7 +422,7 @@ class Record:
 
 
 def test_a_record_s_fields_are_places() -> None:
-    """NumPy spells eight digits only."""
+    """NumPy prints eight digits only."""
     nearly = [Record(1.0, np.array([1 / 3])), Record(1.0, np.array([1 / 3 + 1e-12]))]
     assert row(nearly[0]) != row(nearly[1])
     assert row(nearly[0])["output.b[0]"] == 1 / 3
@@ -464,7 +464,7 @@ class Holder:
 
 
 def holding_itself(kind: str) -> Any:
-    """Return an output that holds itself, or one that is nested in 1,000 levels."""
+    """Return an output that contains itself, or one that is nested in 1,000 levels."""
     inside: list[Any] = [0.5]
     match kind:
         case "list":
@@ -509,7 +509,7 @@ def test_other_keys_in_each_output_are_refused_and_many_keys_are_not() -> None:
     for refused in (
         lambda: from_list(other),
         lambda: from_list([*map(row_of, other)]),
-        lambda: concatenate([from_list([one]) for one in other]),
+        lambda: concatenate([from_list([output]) for output in other]),
     ):
         with pytest.raises(
             MechanismError, match=r"more than 4,096 different places, such as .*; return dicts with the same"
@@ -530,17 +530,17 @@ def test_what_a_library_registers_for_the_types_of_others_changes_no_digest(monk
     """loky and tblib, which dask imports, register ways to pickle Python's own types, and only in some processes."""
     output = collections.deque([ValueError("spent"), re.compile("a+"), str.join, ValueError])
     before = row_of([output])
-    # Only what pickle is asked about by its dispatch table: it does not ask about classes.
+    # pickle's dispatch table contains only types that pickle looks up there, and no classes.
     for kind in (ValueError, collections.deque, type(str.join)):
         monkeypatch.setitem(copyreg.dispatch_table, kind, lambda value: (str, (repr(value),)))
     assert row_of([output]) == before
 
 
 def test_an_exception_that_was_looked_at_has_the_digest_of_one_that_was_not() -> None:
-    at_rest, seen, with_more = ValueError("spent"), ValueError("spent"), ValueError("spent")
-    assert vars(seen) == {}
+    at_rest, observed, with_more = ValueError("spent"), ValueError("spent"), ValueError("spent")
+    assert vars(observed) == {}
     with_more.left = 1.0  # type: ignore[attr-defined]
-    rows = [row_of(types.SimpleNamespace(last=collections.deque([error]))) for error in (at_rest, seen, with_more)]
+    rows = [row_of(types.SimpleNamespace(last=collections.deque([error]))) for error in (at_rest, observed, with_more)]
     assert rows[0] == rows[1] != rows[2]
 
 
@@ -570,7 +570,7 @@ def test_bytes_between_numbers_change_no_digest(dtype: Any, value: Any, other: A
 
 
 def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
-    """cloudpickle names such a class at random, so that its pickle differs from process to process."""
+    """cloudpickle gives such a class a random name, so that its pickle differs from process to process."""
 
     def output(number: int) -> Any:
         return types.SimpleNamespace(kind=type("Local", (), {"number": number, "__module__": "nowhere"}))
@@ -579,13 +579,16 @@ def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
 
 
 def test_an_address_in_the_message_of_an_exception_within_an_exception_is_not_read() -> None:
-    outputs = [ValueError(ValueError(memoryview(b""))) for _ in range(3)]  # alive together, so at three addresses
+    outputs = [
+        ValueError(ValueError(memoryview(b""))) for _ in range(3)
+    ]  # alive at the same time, so at three addresses
     first, *others = map(row_of, outputs)
     assert others == [first, first]
 
 
 def test_exact_numbers_lie_on_the_line() -> None:
-    assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
+    parts = {"numerator of output": 1.0, "denominator of output": 4.0}
+    assert row(Fraction(1, 4)) == {"output": 0.25, **parts, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
     assert row(Decimal("0.10")) != row(Decimal("0.1"))
     assert row(Fraction(1, 3)) != row(Fraction(1, 3) + Fraction(1, 10**40))
@@ -620,8 +623,8 @@ def test_exact_numbers_lie_on_the_line() -> None:
     ids=str,
 )
 def test_how_an_output_is_written_stands_beside_its_value(output: Any, expected: Row) -> None:
-    found = row(output)
-    assert {name: found.get(name) for name in expected} == expected
+    cells = row(output)
+    assert {name: cells.get(name) for name in expected} == expected
 
 
 LONG = "0." + "123456789" * 10
@@ -670,8 +673,8 @@ class OfAnotherClass(np.ndarray[Any, Any]):
 def test_arrays_of_another_class_keep_their_own_numbers() -> None:
     arrays_of_it = [np.array([number, 1.0]).view(OfAnotherClass) for number in (0.5, 2.0)]
     table = rows(from_list(arrays_of_it))
-    assert table == [row(one) for one in arrays_of_it]
-    assert [one["output[0]"] for one in table] == [0.5, 2.0]
+    assert table == [row(array) for array in arrays_of_it]
+    assert [array["output[0]"] for array in table] == [0.5, 2.0]
 
 
 @pytest.mark.parametrize("read", [row, lambda output: from_list([output] * 3), lambda output: row({"a": output})])
@@ -703,6 +706,6 @@ def test_what_python_or_a_class_denies_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("library", [pandas, polars])
 def test_a_frame_is_no_batch(library: Any) -> None:
-    """A frame has as many rows as its length says, but its items are columns: of a square frame there are as many."""
+    """A frame's length is its number of rows, but it yields columns: a square frame has as many of them."""
     with pytest.raises(MechanismError, match="whose items are columns"):
         from_batch(library.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), 2)

@@ -20,7 +20,7 @@ PAIR = Pair(0.0, 1.0)
 
 
 def guard_batches(function: Callable[..., Any], batches: int = 6, size: int = 600) -> RepeatGuard:
-    """Look at batches of a mechanism that gets a generator of its own for each."""
+    """Let the guard see batches of a mechanism that gets a new generator for each."""
     mechanism, guard = PythonSource("m", function=function).drawer(), RepeatGuard()
     for number in range(batches):
         rng = np.random.default_rng([7, number])
@@ -29,7 +29,7 @@ def guard_batches(function: Callable[..., Any], batches: int = 6, size: int = 60
     return guard
 
 
-# --- What is refused ---
+# --- What the guard refuses ---
 
 
 def seeded(value: float, size: int, rng: Any) -> Any:
@@ -50,12 +50,12 @@ def seeded_words(value: float, size: int, rng: Any) -> Any:
 
 
 def seeded_rarely(value: float, size: int, rng: Any) -> Any:
-    """One output in 20 is 1: a single pair of batches shows less than six of them."""
+    """One output in 20 is 1: a single pair of batches shows fewer than six of them."""
     return np.random.default_rng(3).random(size) < 0.05
 
 
 class ShortPeriod:
-    """A generator with a period of 1,000, which goes on from batch to batch."""
+    """A generator with period 1,000 that continues from batch to batch."""
 
     def __init__(self) -> None:
         self.stream, self.at = np.random.default_rng(0).laplace(size=1_000), 0
@@ -109,11 +109,11 @@ def test_copies_on_the_two_sides_of_one_batch_are_refused() -> None:
         guard_batches(lambda value, size, rng: np.random.default_rng(0).random(size), batches=1)
 
 
-# --- What is not ---
+# --- What it accepts ---
 
 
 def grouped(value: float, size: int, rng: np.random.Generator) -> Any:
-    """Drawn as counts, and written out by value."""
+    """Drawn as counts, and expanded by value."""
     return np.repeat([0, 1, 2], rng.multinomial(size, [0.1, 0.2, 0.7]))
 
 
@@ -155,7 +155,7 @@ def test_honest_mechanisms_pass(function: Callable[..., Any], size: int) -> None
 
 
 def test_the_bits_of_a_window_bound_its_probability_whatever_the_distribution() -> None:
-    """All 3⁶ windows under 200 distributions: none gives a window more than 2^−bits."""
+    """All 3⁶ windows under 200 distributions: no distribution gives a window more than 2^−bits."""
     windows = np.array([*itertools.product(range(3), repeat=6)])
     bits = np.array([repeats._bits(window) for window in windows.astype(np.uint64)])
     likely = np.random.default_rng(5).dirichlet([0.7, 0.7, 0.7], 200)
@@ -166,9 +166,9 @@ def test_the_bits_of_a_window_bound_its_probability_whatever_the_distribution() 
 
 @pytest.mark.parametrize("certain", [5.0, 7.0])
 def test_windows_are_refused_no_oftener_than_proved(monkeypatch: pytest.MonkeyPatch, certain: float) -> None:
-    """Fair coins, and few bits wanted: over 2,000 audits of 8 batches the rate stays below 2^−c · (e − 1) · Σ 1/t.
+    """Fair coins and few required bits: over 2,000 audits of 8 batches the rate stays below 2^−c · (e − 1) · Σ 1/t.
 
-    False-failure rate below 1e-9: the true rate is a fortieth of what is proved, or less.
+    False-failure rate below 1e-9: the true rate is at most a fortieth of the proved one.
     """
     monkeypatch.setattr(repeats, "CERTAIN", certain)
     monkeypatch.setattr(repeats, "WINDOWS", (8,))
@@ -204,7 +204,7 @@ def test_arrays_and_lists_are_looked_at_as_far_as_shown() -> None:
     assert shown_keys(from_list([])).tolist() == []
 
 
-# --- Calls of a few outputs, which show no window twice ---
+# --- Calls with a few outputs, which show no window twice ---
 
 
 @pytest.mark.parametrize("values", [2, 3])
@@ -234,7 +234,7 @@ def response(rng: np.random.Generator, value: float, size: int) -> Any:
 
 @pytest.mark.parametrize("values", [2, 1_000])
 def test_independent_calls_are_refused_no_oftener_than_proved(monkeypatch: pytest.MonkeyPatch, values: int) -> None:
-    """With 2 bits in place of 64, over 1,000 audits of 8 batches: by Ville's inequality at most 0.41 · 2⁻² of them.
+    """With 2 bits instead of 64, over 1,000 audits of 8 batches: by Ville's inequality at most 0.41 · 2⁻² of them.
 
     False-failure rate below 1e-9: the true rate is a third of that, or less.
     """

@@ -59,7 +59,7 @@ def test_batches_add_up_to_the_outputs_asked_for(outputs: int, batch: int) -> No
 
 
 def first_output(name: str, seed: int, phase: Phase, number: tuple[int, ...]) -> float:
-    """Return the first number of the stream that the mechanism gets at an address."""
+    """Return the first number of the stream that a mechanism gets at an address."""
     batch = Batch(PAIR, 1, phase, number)
     [stream] = sampler(lambda dataset, rng: float(rng.random()), name, seed).map([batch], as_drawn)
     return (stream[0] + stream[1])[0]
@@ -74,7 +74,7 @@ def test_different_addresses_have_different_streams() -> None:
 
 
 def test_a_pair_is_no_part_of_the_stream_so_that_neighbours_are_compared_on_equal_terms() -> None:
-    """Both sides of a batch, and any pair at the same address, are drawn from the same noise."""
+    """Both sides of a batch, and any pair at the same address, are drawn with the same random numbers."""
     drawer = sampler(lambda dataset, rng: dataset + rng.random())
     (left, right), (same_left, same_right) = (
         draw(drawer, 50, pair=pair)[0] for pair in (Pair(0.0, 0.0), Pair(10.0, 10.0))
@@ -84,7 +84,7 @@ def test_a_pair_is_no_part_of_the_stream_so_that_neighbours_are_compared_on_equa
 
 
 def test_streams_look_independent_of_each_other() -> None:
-    """Correlations of 200 streams with the next: the largest passes 5.7 standard errors with probability below 1e-5."""
+    """For correlations of 200 streams with the next one: the largest exceeds 5.7 standard errors with probability below 1e-5."""
 
     def many(sample: Sample) -> Any:
         return np.concatenate(as_drawn(sample))
@@ -118,7 +118,7 @@ def test_the_coin_is_fair_and_independent_from_trial_to_trial() -> None:
 
 @pytest.mark.parametrize("skip", [0, 1])
 def test_the_mechanism_s_stream_does_not_tell_the_labels(skip: int) -> None:
-    """A mechanism that replays its generator as if it were the coin names the side no more often than by guessing.
+    """A mechanism that takes its generator for the coin names the side no more often than by guessing.
 
     The limit is exceeded by chance with probability below 1e-6.
     """
@@ -136,14 +136,14 @@ def test_the_mechanism_s_stream_does_not_tell_the_labels(skip: int) -> None:
 
 
 def test_a_mechanism_is_told_its_data_set_the_size_and_a_generator_only() -> None:
-    seen: list[dict[str, Any]] = []
+    recorded: list[dict[str, Any]] = []
 
     def recording(dataset: Any, **keywords: Any) -> Any:
-        seen.append(keywords)
+        recorded.append(keywords)
         return np.zeros(keywords.get("size", 1))
 
     draw(sampler(lambda dataset, size, rng: recording(dataset, size=size, rng=rng)), 100)
-    assert all(set(keywords) == {"size", "rng"} for keywords in seen)
+    assert all(set(keywords) == {"size", "rng"} for keywords in recorded)
 
 
 def test_a_data_set_alone_is_always_the_left_one() -> None:
@@ -152,7 +152,7 @@ def test_a_data_set_alone_is_always_the_left_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"workers": 0}, "workers is 0; it must be at least 1, or −1"),
         ({"batch": 0}, "batch is 0; it must be at least 1"),
@@ -163,7 +163,7 @@ def test_a_data_set_alone_is_always_the_left_one() -> None:
         ({"backend": "dask", "address": "a:1", "isolate": False}, "backend is dask, but isolate is false"),
     ],
 )
-def test_options_out_of_range_are_told(options: dict[str, Any], told: str) -> None:
+def test_options_out_of_range_are_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Execution(**options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

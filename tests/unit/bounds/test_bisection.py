@@ -1,4 +1,4 @@
-"""Bisection against a search of all numbers, and on conditions that never hold."""
+"""Bisection against a search of all numbers, and for conditions that never hold."""
 
 import math
 
@@ -21,8 +21,8 @@ def test_integers_end_side_by_side_at_the_first_that_holds(first: int, start: in
 
 @given(st.floats(1e-6, 1e6))
 def test_numbers_are_found_to_four_digits_and_never_too_small(first: float) -> None:
-    found = find_threshold(lambda x: x >= first, 2e6)
-    assert first <= found <= first * (1 + 1.1e-4)
+    threshold = find_threshold(lambda x: x >= first, 2e6)
+    assert first <= threshold <= first * (1 + 1.1e-4)
 
 
 def test_only_numbers_between_the_ends_are_asked() -> None:

@@ -32,7 +32,7 @@ def best_score(order: float, p: Floats, q: Floats) -> Floats:
 
 
 def expected(order: float, values: Floats, p: Floats, q: Floats, divergence: float) -> tuple[float, float]:
-    """The expectation of the payoff of one trial, and the size of what was added up for it."""
+    """Return the expected payoff of one trial, and the size of the summands."""
     on_p, on_q = payoffs(order, values, divergence)
     return float(p @ on_p + q @ on_q) / 2, float(p @ np.abs(on_p) + q @ np.abs(on_q))
 
@@ -47,7 +47,7 @@ def test_payoffs_of_several_orders_are_those_of_each() -> None:
 
 
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
-    """All ways to share out a total."""
+    """Yield all ways to divide a total."""
     bars = itertools.combinations(range(total + parts - 1), parts - 1)
     edges = np.array([(-1, *bar, total + parts - 1) for bar in bars])
     return np.diff(edges, axis=1) - 1
@@ -103,10 +103,11 @@ def test_the_capital_never_rises_with_the_divergence_bet_against(
 def test_the_bound_exceeds_the_truth_at_most_at_its_level(
     order: float, p: list[float], q: list[float], trials: int, tilt: float
 ) -> None:
-    """Exact: the sum over all counts of sides and cells, for the best score with the boldest stake that cannot lose all."""
+    """Exactly: the sum over all counts of sides and cells, for the best score with the boldest stake that cannot lose
+    everything."""
     alpha, left, right = 0.3, np.array(p), np.array(q)
     truth = renyi(order, left, right)
-    # There is no divergence, but the score bets on one.
+    # The divergence is 0, but the score bets on one.
     values = best_score(order, left, right) if truth > 0 else np.array([0.4, -0.6]) / order
     on_p, on_q = payoffs(order, values, truth + 0.02)
     wager = Wager(order, tuple(values), False, 0.9 / -min((on_p - tilt).min(), (on_q + tilt).min()), tilt)
@@ -119,7 +120,7 @@ def test_the_bound_exceeds_the_truth_at_most_at_its_level(
         for o in outcomes
     ]
     error = chances[exceeds].sum()
-    assert 0 < error <= alpha  # it does err sometimes: the level is not wasted
+    assert 0 < error <= alpha  # the bound does err sometimes: the level is not wasted
 
 
 def test_the_bound_is_where_the_capital_reaches_its_target() -> None:
@@ -135,7 +136,7 @@ def test_nothing_seen_and_nothing_staked_prove_nothing() -> None:
 
 
 def test_a_bet_that_could_lose_more_than_all_is_no_bet() -> None:
-    """Whatever was seen: the game must have been fair for every output, also for cells that stayed empty."""
+    """Whatever was counted, the game must have been fair for every output, including cells that stayed empty."""
     wager = Wager(1.0, (1.0, 3.0), False, 0.2, 0.0)
     assert 1 + 0.2 * -2 * math.expm1(3.0) < 0
     assert log_wealth(wager, ScoreCounts((1000, 0), (0, 0)), 0.0) == -math.inf
@@ -180,15 +181,15 @@ def test_the_best_score_neither_wins_nor_loses_at_the_true_divergence(order: flo
         values, truth = best_score(order, p, q), renyi(order, p, q)
         mean, size = expected(order, values, p, q, truth)
         assert abs(mean) <= 1e-11 * size
-        # Against anything less than the truth it wins.
+        # The bet wins against every value below the truth.
         mean, size = expected(order, values, p, q, truth * 0.99)
         assert mean > 1e-11 * size
 
 
 def test_the_sides_swapped_are_the_divergence_the_other_way_round() -> None:
-    values, seen = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
-    there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), seen, 0.3)
-    back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(seen.right, seen.left), 0.3)
+    values, counts = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
+    there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), counts, 0.3)
+    back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(counts.right, counts.left), 0.3)
     assert there == back
 
 

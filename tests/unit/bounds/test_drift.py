@@ -43,9 +43,10 @@ def test_counts_of_different_events_are_not_compared() -> None:
 
 @pytest.mark.parametrize("rate", [0.5, 0.03])
 def test_calls_are_told_apart_where_their_state_would_matter_and_slow_drift_is_not(rate: float) -> None:
-    """512 calls of 200 outputs, seeded. With the variance of a call three times too large, 90 % bounds would err far too often.
+    """512 calls of 200 outputs, seeded. If the variance of a call is three times too large, 90 % bounds would err far too
+    often.
 
-    Independent outputs are taken for others with probability 1e-9, by the exact expectation above.
+    Independent outputs are taken for dependent ones with probability 1e-9, by the exact expectation above.
     """
     rng = np.random.default_rng(4)
 

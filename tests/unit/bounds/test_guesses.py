@@ -14,7 +14,7 @@ from auditor.bounds.guesses import guess_delta, guess_epsilon
 @pytest.mark.parametrize("guesses", [1, 5, 40, 333])
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
 def test_pure_bound_exceeds_the_truth_at_most_at_its_level(epsilon: float, guesses: int, alpha: float) -> None:
-    """Exact: P over W ~ Bin(K, σ(ε)) that the bound passes ε; it must come close to alpha from below."""
+    """Exactly: over W ~ Bin(K, σ(ε)), the probability that the bound exceeds ε comes close to alpha from below."""
     wins = np.arange(guesses + 1)
     bounds = np.array([guess_epsilon(counted(w, guesses - w, 2 * guesses), 0.0, alpha) for w in wins])
     error = binom.pmf(wins, guesses, sigma(epsilon))[bounds > epsilon + 1e-9].sum()
@@ -32,19 +32,19 @@ def test_pure_bound_exceeds_the_truth_at_most_at_its_level(epsilon: float, guess
 def test_approximate_bound_exceeds_the_truth_at_most_at_its_level(
     epsilon: float, delta: float, guess_rate: float, one_tailed: bool
 ) -> None:
-    """Exact: the sum over the trinomial (wins, losses, abstentions) on the edge P(win) = e^ε P(loss) + mδ/2."""
+    """Exactly: the sum over the trinomial (wins, losses, abstentions) on the edge P(win) = e^ε P(loss) + mδ/2."""
     n, alpha = 40, 0.1
     free = (1 if one_tailed else 2) * delta / 2
     win = min(guess_rate, (math.exp(epsilon) * guess_rate + free) / (1 + math.exp(epsilon)))
     outcomes, chances = joint(n, win, guess_rate - win)
     counts = [counted(w, x, n, one_tailed=one_tailed) for w, x in outcomes.tolist()]
     for bound_of, given, truth in ((guess_epsilon, delta, epsilon), (guess_delta, epsilon, delta)):
-        bounds = np.array([bound_of(one, given, alpha) for one in counts])
+        bounds = np.array([bound_of(guesses, given, alpha) for guesses in counts])
         assert chances[bounds > truth + 1e-9].sum() <= alpha
 
 
 def test_free_wins_are_not_counted_as_evidence() -> None:
-    """With δ ignored, the very counts that δ explains would refute: the term is needed."""
+    """If δ were ignored, the very counts that δ explains would refute the claim."""
     counts = counted(300, 100, 1000, one_tailed=True)
     assert guess_epsilon(counts, 0.0, 0.05) > 0.9
     assert guess_epsilon(counts, 0.3, 0.05) < 0.75

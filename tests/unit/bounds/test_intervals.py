@@ -44,7 +44,7 @@ def test_impossible_counts_and_levels_are_refused(hits: int, trials: int, alpha:
     ("epsilon", "delta", "right"), [(0.0, 0.0, 0.3), (1.0, 0.0, 0.2), (2.0, 0.0, 0.1), (1.0, 0.1, 0.2)]
 )
 def test_two_intervals_exceed_the_truth_at_most_at_their_level(epsilon: float, delta: float, right: float) -> None:
-    """Exact: the sum of the joint binomial over all counts whose bound exceeds the true ε."""
+    """Exactly, by the sum of the joint binomial over all counts whose bound exceeds the true ε."""
     n, alpha = 30, 0.1
     left = math.exp(epsilon) * right + delta  # on the edge of (ε, δ)
     exceeds = np.array(

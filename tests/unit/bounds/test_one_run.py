@@ -1,4 +1,4 @@
-"""Bounds for one run: against the exact worst case of all mechanisms, by linear programs, and by exact sums."""
+"""Bounds for one run: against the exact worst case over all mechanisms, by linear programs, and by exact sums."""
 
 import itertools
 import math
@@ -27,12 +27,12 @@ Floats = NDArray[np.float64]
 
 
 def worst_case(canaries: int, guesses: int, wins: int, lines: list[tuple[float, float]]) -> tuple[float, Floats]:
-    """Return the largest P[V ≥ wins] of any mechanism within the lines (ε, δ), and its distribution of V; by a linear program.
+    """Return the largest P[V ≥ wins] of any mechanism within the lines (ε, δ), and its distribution of V, by a linear program.
 
-    To permute canaries, or to flip coins and guesses together, changes neither V nor the claim. So the output may be the guesses,
-    with equal chances for all that have one number of right ones. Of a random canary, the outcome "right, a others right" turns
-    into "wrong, a others right" when its coin is flipped. The claim says that the parts of P[right, a] above e^ε P[wrong, a] add up
-    to at most δ. It says the same of wrong and right exchanged, all added up; without that the maximum is no smaller.
+    Permuting the canaries, or flipping coins and guesses together, changes neither V nor the claim. So the output may be the
+    guesses, where all outputs with the same number of correct guesses are equally likely. Flipping the coin of a random canary
+    turns the outcome "right, a others right" into "wrong, a others right". By the claim, the excesses of P[right, a] over
+    e^ε P[wrong, a] sum to at most δ, and so they do with right and wrong exchanged; the maximum is the same without the latter.
     """
     n, k = canaries, guesses
     a, columns = np.arange(k), k + 1 + k * len(lines)
@@ -46,9 +46,9 @@ def worst_case(canaries: int, guesses: int, wins: int, lines: list[tuple[float, 
     total = sp.csr_matrix((np.ones(k + 1), (np.zeros(k + 1, int), np.arange(k + 1))), shape=(1, columns))
     goal = np.zeros(columns)
     goal[wins : k + 1] = -1
-    found = linprog(goal, sp.vstack(rows), np.concatenate(limits), total, [1.0], method="highs")
-    assert found.success
-    return -float(found.fun), np.asarray(found.x[: k + 1])
+    solution = linprog(goal, sp.vstack(rows), np.concatenate(limits), total, [1.0], method="highs")
+    assert solution.success
+    return -float(solution.fun), np.asarray(solution.x[: k + 1])
 
 
 def gaussian_lines(mu: float, number: int = 12) -> list[tuple[float, float]]:
@@ -78,10 +78,11 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
     for wins in sorted({1, guesses // 2, 3 * guesses // 4, guesses - 1, guesses}):
         worst, p = worst_case(canaries, guesses, wins, lines)
         assert sum(p) == pytest.approx(1)
-        seen = GuessTally(canaries, guesses, wins)
-        # Under any mechanism, an outcome refuted at a level is no more likely than that level.
-        assert not refutes_any_mechanism(curve, seen, 0.999 * worst)
-        # The same holds for other numbers of right guesses under this mechanism, whose canaries affect each other in the worst way.
+        counts = GuessTally(canaries, guesses, wins)
+        # Under any mechanism, an outcome that is refuted at a level has a probability of at most that level.
+        assert not refutes_any_mechanism(curve, counts, 0.999 * worst)
+        # The same holds for other numbers of correct guesses under this mechanism, whose canaries affect each other as
+        # badly as possible.
         for alpha in (0.05, 0.3):
             refuted = [
                 w for w in range(guesses + 1) if refutes_any_mechanism(curve, GuessTally(canaries, guesses, w), alpha)
@@ -105,14 +106,14 @@ def test_for_epsilon_at_delta_the_limit_is_the_exact_worst_case(
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.5, 0.1), (2.0, 0.01)])
 @pytest.mark.parametrize("guesses", [12, 7, 1])
 def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int) -> None:
-    """Of 12 canaries B give their side away, and the guesses on others are right with probability σ(ε)."""
+    """Of 12 canaries, B give their side away; guesses on the others are right with probability σ(ε)."""
     curve, n = tradeoff_curve(ApproximateDP(epsilon, delta)), 12
     sure, rate = np.arange(n + 1), 1 / (1 + math.exp(-epsilon))
     for wins in range(guesses + 1):
         free = np.minimum(sure, guesses)
         exact = binom.pmf(sure, n, delta) @ binom.sf(wins - free - 1, guesses - free, rate)
-        found = p_value_independent(curve, GuessTally(n, guesses, wins))
-        assert exact * (1 - 1e-9) <= found <= exact * 1.02 + 1e-12
+        p_value = p_value_independent(curve, GuessTally(n, guesses, wins))
+        assert exact * (1 - 1e-9) <= p_value <= exact * 1.02 + 1e-12
 
 
 def test_canaries_apart_under_gaussian_noise() -> None:
@@ -122,20 +123,20 @@ def test_canaries_apart_under_gaussian_noise() -> None:
     ratio = rng.normal(size=(runs, n)) + inside - 0.5
     order = np.argsort(-np.abs(ratio), axis=1)[:, :k]
     wins = (np.take_along_axis(ratio > 0, order, 1) == np.take_along_axis(inside, order, 1)).sum(1)
-    for seen in (15, 17, 19):
-        rate = float((wins >= seen).mean())
-        found = p_value_independent(tradeoff_curve(GaussianDP(1.0)), GuessTally(n, k, seen))
-        assert rate - 5 * math.sqrt(rate / runs) <= found <= 1.03 * rate + 5 * math.sqrt(rate / runs)
+    for observed in (15, 17, 19):
+        rate = float((wins >= observed).mean())
+        p_value = p_value_independent(tradeoff_curve(GaussianDP(1.0)), GuessTally(n, k, observed))
+        assert rate - 5 * math.sqrt(rate / runs) <= p_value <= 1.03 * rate + 5 * math.sqrt(rate / runs)
 
 
 def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
-    """Return right guesses on all canaries of a mechanism that draws one log-ratio for all of them: it keeps μ for each."""
+    """Return correct guesses on all canaries of a mechanism that draws one log-ratio for all of them: each canary satisfies μ."""
     ratio = mu * (rng.normal() + mu / 2)
     return int(rng.binomial(canaries, 1 / (1 + math.exp(-abs(ratio)))))
 
 
 def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_affect_each_other() -> None:
-    """2,000 runs of 1,000 canaries at level 5 %; more than 155 alarms have probability below 1e-7 at that rate."""
+    """2,000 runs of 1,000 canaries at level 5 %; at that rate, more than 155 alarms have probability below 1e-7."""
     rng, claim, alarms = np.random.default_rng(1), GaussianDP(1.0), {True: 0, False: 0}
     least = {
         apart: min(
@@ -170,15 +171,15 @@ def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart
     assert bound > claim.value
     assert looks.refute(claim.with_value(bound - 1e-4), 0.05)
     assert not looks.refute(claim.with_value(bound + 1e-4), 0.05)
-    # Fewer right guesses prove no more, and neither does a smaller chance of error.
+    # Fewer correct guesses prove no more, and neither does a smaller level.
     assert OneRunGuesses((GuessTally(400, 400, 290), GuessTally(400, 100, 89)), apart).bound(claim, 0.05) <= bound
     assert looks.bound(claim, 0.001) <= bound
 
 
 def test_to_assume_less_proves_no_more() -> None:
     for wins, claim in itertools.product((60, 75, 90, 100), CLAIMS):
-        seen = (GuessTally(200, 100, wins),)
-        assert OneRunGuesses(seen).bound(claim, 0.05) <= OneRunGuesses(seen, apart=True).bound(claim, 0.05) + 1e-4
+        counts = (GuessTally(200, 100, wins),)
+        assert OneRunGuesses(counts).bound(claim, 0.05) <= OneRunGuesses(counts, apart=True).bound(claim, 0.05) + 1e-4
 
 
 def test_points_of_a_profile_are_bounds_on_delta() -> None:
@@ -215,7 +216,7 @@ def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
     for wins in (1, 20, 40, 300):
         exact = float(binom.sf(wins - 1, 400, rate))
         assert p_value_of_line(GuessTally(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
-        # δ that is too small to matter changes nothing, however rare the guesses are.
+        # A δ that is too small to matter changes nothing, however rare the guesses are.
         assert p_value_of_line(GuessTally(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
 
 

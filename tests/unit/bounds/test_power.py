@@ -61,9 +61,9 @@ def test_two_intervals_detect_with_the_stated_chance() -> None:
 def test_the_total_variation_that_a_claim_allows_is_reached_by_the_worst_mechanism(
     epsilon: float, delta: float
 ) -> None:
-    """Kairouz, Oh & Viswanath 2015: with probability δ the data set is told, else randomised response."""
-    told = math.exp(epsilon) / (1 + math.exp(epsilon))
-    left = np.array([delta, 0, (1 - delta) * told, (1 - delta) * (1 - told)])
+    """Kairouz, Oh & Viswanath 2015: reveal the data set with probability δ, and otherwise answer by randomised response."""
+    truthful = math.exp(epsilon) / (1 + math.exp(epsilon))
+    left = np.array([delta, 0, (1 - delta) * truthful, (1 - delta) * (1 - truthful)])
     right = left[[1, 0, 3, 2]]
     claim = ApproximateDP(epsilon, delta)
     assert claim.total_variation() == pytest.approx(np.maximum(left - right, 0).sum(), abs=1e-12)

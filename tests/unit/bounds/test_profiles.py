@@ -14,14 +14,15 @@ from auditor.errors import InvalidInputError
 
 
 def true_delta(at: float, epsilon: float, delta: float) -> float:
-    """δ(at) of the bit marked as certain with probability δ, else a randomised response of ε."""
+    """Return δ(at) of the bit marked as certain with probability δ, else a randomised response of ε."""
     lie = 1 - sigma(epsilon)
     return delta + (1 - delta) * max(0.0, (1 - lie) - math.exp(at) * lie)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (0.5, 0.3), (2.0, 0.02)])
 def test_points_of_a_profile_hold_together(epsilon: float, delta: float) -> None:
-    """Exact: over all counts of two rules on the same trials (only certain outputs; all), any point above the truth."""
+    """Exactly: over all counts of two rules on the same trials (only certain outputs; all), the probability of a point
+    above the truth."""
     n, alpha, at = 16, 0.2, np.array([0.0, epsilon / 2, epsilon, 2 * epsilon])
     truth = np.array([true_delta(e, epsilon, delta) for e in at])
     outcomes, chances = joint(n, delta, (1 - delta) * sigma(epsilon))
@@ -51,7 +52,7 @@ def test_delta_is_the_smallest_that_is_not_refuted() -> None:
 @pytest.mark.parametrize("trials", [1, 30, 300])
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
 def test_mu_exceeds_the_truth_at_most_at_its_level(mu: float, trials: int, alpha: float) -> None:
-    """Exact: P over W ~ Bin(N, Φ(μ/2)) that the bound passes μ; it must come close to alpha from below."""
+    """Exactly: over W ~ Bin(N, Φ(μ/2)), the probability that the bound exceeds μ comes close to alpha from below."""
     wins = np.arange(trials + 1)
     bounds = np.array([guess_mu(counted(w, trials - w, trials), alpha) for w in wins.tolist()])
     error = binom.pmf(wins, trials, ndtr(mu / 2))[bounds > mu + 1e-9].sum()
@@ -80,11 +81,11 @@ def test_a_profile_is_near_the_truth_on_many_outputs_and_falls_with_epsilon() ->
     n, epsilon, delta, at = 10**6, 1.0, 0.1, np.array([0.0, 0.5, 1.0, 2.0])
     certain, won = round(delta * n), round((1 - delta) * sigma(epsilon) * n)
     events = [counted(certain, 0, n), counted(certain + won, n - certain - won, n)]
-    found = privacy_profile(events, at, 0.01)
+    profile = privacy_profile(events, at, 0.01)
     truth = np.array([true_delta(e, epsilon, delta) for e in at])
-    assert np.all(found < truth)
-    assert np.all(found > 0.95 * truth)
-    assert np.all(np.diff(found) <= 0)
+    assert np.all(profile < truth)
+    assert np.all(profile > 0.95 * truth)
+    assert np.all(np.diff(profile) <= 0)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 10.0])

@@ -31,8 +31,8 @@ def prospect_of(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Pro
 
 
 def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
-    [found], _ = judge_prospects([prospect], prior, 1.0)
-    return float(found)
+    [value], _ = judge_prospects([prospect], prior, 1.0)
+    return float(value)
 
 
 def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is_half_known_a_large_one() -> None:
@@ -51,23 +51,23 @@ def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -
 
 @pytest.mark.parametrize(("wins", "allowed"), [(100, True), (300, False)])
 def test_what_delta_allows_is_no_evidence(wins: int, allowed: bool) -> None:
-    """Of 20,000 outputs δ = .01 gives 100 on one side for free."""
+    """Among 20,000 outputs, δ = .01 allows 100 on one side for free."""
     assert (chance(prospect_of(wins, wins, 20_000, 0.01)) < 0.5) == allowed
 
 
 def test_the_best_of_many_lucky_samples_has_less_utility_than_one_that_stands_out() -> None:
-    """The losses of 300 sound pilot samples are spread by their errors only, and the prior takes the luck of the best away."""
+    """The losses of 300 sound pilot samples vary by their errors only, and the prior removes the luck of the best."""
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
-    found = utilities(*judge_prospects([*sound, faulty], fit_prior([*sound, faulty]), 1.0), 1.0)
-    assert np.argmax(found) == 300
-    assert max(found[:300]) < 0.5
+    ranked = utilities(*judge_prospects([*sound, faulty], fit_prior([*sound, faulty]), 1.0), 1.0)
+    assert np.argmax(ranked) == 300
+    assert max(ranked[:300]) < 0.5
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
 def test_the_prior_is_fitted_beyond_the_errors_of_the_samples(centre: float, spread: float) -> None:
-    """Of 4,000 pilot samples the median errs by .01, and the spread by .02 or so; six standard errors."""
+    """From 4,000 pilot samples the median errs by .01 and the spread by .02 or so; six standard errors."""
     rng = np.random.default_rng(2)
     losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
     prior = fit_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
@@ -84,12 +84,12 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 
 @pytest.mark.parametrize(
-    ("known", "later", "then"),
+    ("earlier", "later", "then"),
     [
-        # Both show it at like rates, or none showed it yet.
+        # Both pilot samples show the event at similar rates, or neither shows it yet.
         ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
         ((0, 0, 1_000, 1), (3, 3, 2_000, 1), (3, 3, 3_000, 1, 1, 2_000)),
-        # The event does not show in a longer look.
+        # A longer look does not show the event.
         ((3, 3, 700, 1), (0, 0, 800, 1), (0, 0, 800, 1)),
         ((14, 14, 1_900, 1, 1, 1_100), (0, 0, 1_500, 1), (0, 0, 1_500, 1)),
         ((30, 30, 1_000, 1), (3, 3, 1_500, 1), (3, 3, 1_500, 1)),
@@ -100,16 +100,17 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
     ],
 )
 def test_a_rule_that_later_samples_do_not_show_was_luck(
-    known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
+    earlier: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
 ) -> None:
-    assert HeldOutWins(*known).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
+    assert HeldOutWins(*earlier).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
-    """The prior that a rare event of one place is unlike others is 1/4; it is the same for the best of eight places together."""
+    """The prior probability that a rare event of one place is not luck is 1/4, and is the same for the best of eight
+    places together."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
-    pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), observed))[0] for observed in rare]
     alone, best_of_eight = judge_prospects(pilots, Prior(1.0, 0.05), 1.0)[0]
     assert best_of_eight < alone / 3
 
@@ -117,7 +118,7 @@ def test_the_best_of_many_places_is_likelier_luck() -> None:
 @pytest.mark.parametrize(("wins", "guesses"), [(1, 1), (2, 2), (3, 3), (6, 7), (20, 20), (40, 60), (700, 1_000)])
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, delta: float) -> None:
-    """By the binomial chance of what was seen, summed up over the prior on a fine grid; the shares are those assumed."""
+    """By the binomial probability of the counts, summed over the prior on a fine grid; the shares are as assumed."""
     prospect = prospect_of(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
     grid = np.linspace(-30, 30, 60_001)
     log_odds = grid + prospect.free
@@ -135,7 +136,8 @@ def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, del
 
 
 def test_what_is_seen_clearly_decides() -> None:
-    """With an error far below all distances, the chance is that of the bound's own outputs."""
+    """If a loss is known far better than it differs from the claim, its utility is the probability that the bound's own
+    outputs refute."""
     assert chance(Prospect(1.5, 0.001, 0.1, 0.01)) > 0.999
     assert chance(Prospect(1.05, 0.001, 0.1, 0.01)) < 0.001
 
@@ -152,9 +154,9 @@ def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
 
 
 def test_more_evidence_of_a_loss_promises_more() -> None:
-    found = [chance(prospect_of(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
-    assert found == sorted(found)
-    assert found[0] < 0.5 < found[-1]
+    chances = [chance(prospect_of(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.5 < chances[-1]
 
 
 def test_samples_of_one_pair_add_up() -> None:
@@ -163,12 +165,12 @@ def test_samples_of_one_pair_add_up() -> None:
 
 
 def test_a_rule_that_never_lost_may_have_any_odds() -> None:
-    """For 2 wins and no loss the normal approximation would give .05 instead of .2, since it takes 2 wins for odds of at most 5."""
+    """For 2 wins and no loss the normal approximation would give .05 instead of .2: two wins require odds of 5 at most."""
     assert chance(prospect_of(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
 def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
-    """10,000 of 100,000 outputs are guessed, with as many wins as a mechanism that just keeps the claim has at most."""
+    """10,000 of 100,000 outputs are guessed, with the largest number of wins that a mechanism just at the claim has."""
     wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
     assert chance(prospect_of(wins, 10_000, 100_000, delta)) < 0.1

@@ -22,7 +22,7 @@ from auditor.claims import (
 )
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean, require_number
 
-# A configuration, the claim it makes, and the quantity and value an audit holds against it.
+# A configuration, its claim, and the quantity and value with which an audit compares its bound.
 FORMS: list[tuple[dict[str, Any], Claim, str, float]] = [
     ({"epsilon": 1}, PureDP(1), "epsilon", 1.0),
     ({"epsilon": 0.5, "delta": 1e-5}, ApproximateDP(0.5, 1e-5), "epsilon", 0.5),
@@ -112,9 +112,9 @@ def test_a_claim_of_no_monotony_is_refused() -> None:
 
 @pytest.mark.parametrize(("form", "claim", "quantity", "value"), FORMS, ids=IDS)
 def test_a_claim_is_said_in_a_few_words(form: dict[str, Any], claim: Claim, quantity: str, value: float) -> None:
-    told = str(claim)
-    assert "(" not in told, "the dataclass's own repr"
-    assert all(f"{number:g}" in told for number in form.values() if type(number) in (int, float))
+    words = str(claim)
+    assert "(" not in words, "the dataclass's own repr"
+    assert all(f"{number:g}" in words for number in form.values() if type(number) in (int, float))
 
 
 NUMBERS_OF_ALL_KINDS = st.floats() | st.integers(-(2**53), 2**53)

@@ -9,6 +9,7 @@ from unittest.mock import MagicMock
 
 import pytest
 import yaml
+from folders import PROJECT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +23,7 @@ from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict
 
-PROJECT = Path(__file__).parents[3]
-
-# One key per line, so that a test can say where each is.
+# Each key has a line of its own, so that a test can state the line.
 PLAIN = """\
 version: 1
 seed: 5
@@ -76,7 +75,7 @@ def with_neighbours(text: str) -> str:
     return PLAIN[: PLAIN.index("    neighbours:")] + f"    neighbours: {text}\n"
 
 
-# --- What is meant ---
+# --- What a configuration means ---
 
 
 def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
@@ -274,7 +273,7 @@ def test_lines_are_those_of_the_file() -> None:
 # --- Errors ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
-    # what is written, what instead, the line, the key, the nearest
+    # the original text, its replacement, the line, the key, the nearest key
     ("samples: 1000", "sampels: 1000", 4, "sampels", "samples"),
     ("  workers: 1", "  wokers: 1", 7, "wokers", "workers"),
     ("    mechanism: somewhere:f", "    mechanism: somewhere:f\n    expct: violation", 13, "expct", "expect"),
@@ -288,16 +287,18 @@ UNKNOWN: list[tuple[str, str, int, str, str]] = [
 def test_an_unknown_key_is_told_with_its_place_and_the_nearest_known_one(
     file: Path, old: str, new: str, line: int, key: str, nearest: str
 ) -> None:
-    told = error(file, changed(old, new))
-    assert f"{file}, line {line}: " in told
-    assert f'unknown key "{key}"' in told
-    assert f'did you mean "{nearest}"' in told
+    message = error(file, changed(old, new))
+    assert f"{file}, line {line}: " in message
+    assert f'unknown key "{key}"' in message
+    assert f'did you mean "{nearest}"' in message
 
 
 def test_every_unknown_key_is_told_at_once(file: Path) -> None:
-    told = error(file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:"))
-    assert '"sampels"' in told
-    assert '"lo"' in told
+    message = error(
+        file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:")
+    )
+    assert '"sampels"' in message
+    assert '"lo"' in message
 
 
 @pytest.mark.parametrize(
@@ -309,15 +310,15 @@ def test_every_unknown_key_is_told_at_once(file: Path) -> None:
     ],
 )
 def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: int, parent: str) -> None:
-    told = error(file, changed(missing, ""))
+    message = error(file, changed(missing, ""))
     key = missing.partition(":")[0].strip()
-    assert f'{file}, line {line}: {parent} needs the key "{key}"' in told
+    assert f'{file}, line {line}: {parent} needs the key "{key}"' in message
 
 
 def test_a_missing_key_is_told_with_what_may_be_written(file: Path) -> None:
     frame = "{domain: frame, columns: {age: {low: 0, high: 9}}}"
-    told = error(file, re.sub(r"(?ms)^    neighbours:.*", f"    neighbours: {frame}\n", PLAIN))
-    assert 'age needs the key "type"; allowed: number, integer, categorical, boolean, date, datetime, text' in told
+    message = error(file, re.sub(r"(?ms)^    neighbours:.*", f"    neighbours: {frame}\n", PLAIN))
+    assert 'age needs the key "type"; allowed: number, integer, categorical, boolean, date, datetime, text' in message
     none = error(file, re.sub(r"(?ms)^    neighbours:.*", "", PLAIN))
     assert 'needs the key "neighbours"; it must say which data sets are neighbours, such as {domain: records' in none
 
@@ -334,9 +335,9 @@ def test_a_missing_key_is_told_with_what_may_be_written(file: Path) -> None:
     ids=lambda text: text[:8],
 )
 def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, text: str, shown: str) -> None:
-    told = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
-    assert told.startswith(f"{file}, line 15: epsilon is {shown}")
-    assert "it must be a finite number of at least 0" in told
+    message = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
+    assert message.startswith(f"{file}, line 15: epsilon is {shown}")
+    assert "it must be a finite number of at least 0" in message
 
 
 @pytest.mark.parametrize("text", ["1e4", "1.0e4", "1E+4", "1e+4", "0.1e5", "10_000", "10000.0"])
@@ -363,7 +364,7 @@ def test_only_integers_are_read_as_integers() -> None:
 
 
 WRONG: list[tuple[str, str, int, str]] = [
-    # what is written, what instead, the line (0 where the audit's is told), and what is said of it
+    # the original text, its replacement, the line (0 if the audit's line is named), and a part of the message
     ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
     ("confidence: 0.9", "confidence: 1e-300", 3, "confidence is 1e-300; it must be at least 0.5, such as 0.999"),
@@ -412,10 +413,10 @@ WRONG: list[tuple[str, str, int, str]] = [
 def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed(
     file: Path, old: str, new: str, line: int, why: str
 ) -> None:
-    told = error(file, changed(old, new))
-    assert why in f"{told}\n"
-    assert str(file) in told
-    assert f", line {line or 11}: " in told
+    message = error(file, changed(old, new))
+    assert why in f"{message}\n"
+    assert str(file) in message
+    assert f", line {line or 11}: " in message
 
 
 @pytest.mark.parametrize(
@@ -449,9 +450,9 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     ],
 )
 def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:
-    told = error(file, with_neighbours(neighbours))
-    assert f"{file}, line 17: " in told
-    assert why in told
+    message = error(file, with_neighbours(neighbours))
+    assert f"{file}, line 17: " in message
+    assert why in message
 
 
 @pytest.mark.parametrize(
@@ -487,9 +488,9 @@ def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, n
     ids=lambda text: text[-12:],
 )
 def test_what_is_no_configuration_at_all_is_told(file: Path, text: str, why: str) -> None:
-    told = error(file, text)
-    assert str(file) in told
-    assert why in told
+    message = error(file, text)
+    assert str(file) in message
+    assert why in message
 
 
 def test_a_limit_on_nesting_by_the_parser_is_told_as_our_own(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_other_merges_are_refused(text: str, words: str) -> None:
 
 @pytest.mark.parametrize("keys", ["", "k: 1, "])
 def test_merges_of_merges_are_counted_in_full(keys: str) -> None:
-    """Of ten merges each, seven levels are 10⁷ mappings, though the result has one key or none."""
+    """With ten merges at each of seven levels there are 10⁷ mappings, though the result has one key or none."""
     levels = [f"- &a0 {{{keys}}}"] + [f"- &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 10)}]}}" for i in range(1, 8)]
     with pytest.raises(InvalidInputError, match="over 200,000 values, aliases counted in full"):
         read_yaml("\n".join(levels), "x.yaml")

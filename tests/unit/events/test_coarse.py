@@ -27,12 +27,12 @@ def test_every_output_is_counted_once_and_where_it_lies() -> None:
         for row, column in enumerate(columns):
             codes = np.full(1_000, -1) if column.codes is None else column.codes
             numbers = column.numbers[begin : begin + size][codes[begin : begin + size] < 0]
-            seen = blocks.counts[part, blocks.owner == row]
+            counts = blocks.counts[part, blocks.owner == row]
             cells = blocks.edges.shape[1] + 1
             expected = np.bincount(np.searchsorted(blocks.edges[row], numbers, side="left"), minlength=cells)
-            assert seen[:cells].tolist() == expected.tolist()
+            assert counts[:cells].tolist() == expected.tolist()
             names = [column.atoms[code] for code in codes[begin : begin + size] if code >= 0]
-            assert seen[cells:].tolist() == [names.count(atom) for atom in blocks.atoms[row]]
+            assert counts[cells:].tolist() == [names.count(atom) for atom in blocks.atoms[row]]
         begin += size
 
 
@@ -49,7 +49,7 @@ def wider(side: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def one_value(side: int, size: int, rng: np.random.Generator) -> Any:
-    """One output in fifty is 0.5 at one place, on the left only: too few for any cell, and no two others are equal."""
+    """One output in fifty is 0.5 at one place, on the left only: too few for a cell, and no other two outputs are equal."""
     outputs = rng.normal(0, 1, (size, 500))
     outputs[rng.random(size) < 0.02 * side, 321] = 0.5
     return outputs

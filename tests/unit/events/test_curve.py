@@ -31,7 +31,7 @@ def test_a_ratio_is_recovered_in_every_cell_though_a_cell_alone_says_little(trut
 
 
 def test_all_cells_of_a_plateau_share_one_ratio() -> None:
-    """None of them then looks best by luck; and a plateau ends too early rather than too late."""
+    """So no cell looks best by luck; and a plateau ends too early rather than too late."""
     curve = fit_curve(X, *counts(LAPLACE, 1))
     plateau = X < -0.3
     assert np.ptp(curve.log_ratios[plateau]) < 1e-9

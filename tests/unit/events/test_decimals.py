@@ -1,4 +1,4 @@
-"""The number of decimals in numbers: as in their repr, and offered only if the numbers look rounded."""
+"""The number of decimals in numbers: as in their repr, and only if the numbers look rounded."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,8 +18,8 @@ RNG = np.random.default_rng(0)
     st.lists(st.decimals(-(10**5), 10**5, places=6).map(float) | st.integers(-(10**6), 10**6).map(float), min_size=1)
 )
 def test_decimals_are_those_of_the_shortest_text(numbers: list[float]) -> None:
-    found = Decimals("output").extract(from_batch(np.array(numbers), len(numbers))).numbers
-    assert found.tolist() == [max(0, -int(Decimal(repr(x)).normalize().as_tuple().exponent)) for x in numbers]
+    decimals = Decimals("output").extract(from_batch(np.array(numbers), len(numbers))).numbers
+    assert decimals.tolist() == [max(0, -int(Decimal(repr(x)).normalize().as_tuple().exponent)) for x in numbers]
 
 
 def test_atoms_and_infinities_stay_what_they_are() -> None:

@@ -1,4 +1,4 @@
-"""The histogram of the outputs: every output is in it once, and the event's thresholds are visible."""
+"""The histogram of outputs: every output counts once, and the event's thresholds are visible."""
 
 import math
 from typing import Any

@@ -52,14 +52,14 @@ TRUE = {
 def test_the_score_comes_near_the_true_log_ratio(kind: Any, right: int) -> None:
     """With n outputs and d weights the mean squared error is near 4d/n of the score's own scale.
 
-    At d = 12 and n = 12 500 that is 0.06² (times 4 for unlike sides, 0.12); the Laplace ratio has its two kinks between bends,
-    which costs at most a quarter of a piece's width times the jump of slope, ~0.2 around a kink. 0.25 in the root mean
-    square is twice what both add up to; shares of the sides, which a fair coin makes equal, must not shift the score.
+    At d = 12 and n = 12 500 that is 0.06² (times 4 for unlike sides, 0.12). The Laplace ratio has its two kinks between bends,
+    which costs at most a quarter of a piece's width times the jump of the slope, about 0.2 near a kink. The limit of 0.25 on
+    the root mean square is twice the sum of both. The shares of the sides, equal by a fair coin, must not shift the score.
     """
     rng = np.random.default_rng(RNG_SEED)
     score = fitted(of(kind(0.0, N, rng)), of(kind(1.0, right, rng)))
     x = np.concatenate([kind(0.0, 5000, rng), kind(1.0, 5000, rng)])
-    # A shift unnoticed would be ln 4 = 1.39.
+    # An unnoticed shift would be ln 4 = 1.39.
     error = scores(score, of(x)) - TRUE[kind](x)
     inside = np.abs(x - 0.5) < 3  # beyond the outermost bends the score is constant on purpose
     assert math.sqrt(np.mean(error[inside] ** 2)) < 0.25
@@ -74,7 +74,7 @@ def test_evidence_of_independent_places_adds_up() -> None:
 
 
 def test_products_of_two_places_are_learned() -> None:
-    """Each place alone says nothing; their product has the sign of the side."""
+    """Each place by itself says nothing; the sign of their product is the side."""
     rng = np.random.default_rng(RNG_SEED)
 
     def draw(side: int, size: int) -> Any:
@@ -83,7 +83,7 @@ def test_products_of_two_places_are_learned() -> None:
 
     score = fitted(of(draw(1, N)), of(draw(-1, N)))
     wins = np.concatenate([scores(score, of(draw(1, 5000))) > 0, scores(score, of(draw(-1, 5000))) < 0])
-    # Guessing by the sign of the product wins in ½ + arcsin(0.8)/π = 0.795 of all cases.
+    # A guess by the sign of the product wins with probability ½ + arcsin(0.8)/π = 0.795.
     assert np.mean(wins) > 0.77
 
 
@@ -119,9 +119,9 @@ def test_atoms_are_scored_by_how_often_they_are_seen() -> None:
 
     score = fitted(draw([0.5, 0.4, 0.1]), draw([0.5, 0.1, 0.4]))
     none, refused, number = scores(score, from_list([None, "refused", 0.0]))
-    # ln 4 either way, known to about √(2/1000) from a thousand of the rarer kind; the ridge takes little of it.
+    # ln 4 either way, with an error of about √(2/1000) from a thousand outputs of the rarer kind; the ridge takes little of it.
     assert (none, refused, number) == pytest.approx((math.log(4), -math.log(4), 0.0), abs=0.25)
-    # An atom that was never seen gets only the part of the score that all outputs share.
+    # An atom that was not in the sample gets only the part of the score that all outputs share.
     [unseen] = scores(score, from_list(["never seen"]))
     assert math.isfinite(unseen)
 
@@ -177,7 +177,7 @@ def test_absent_places_are_atoms_like_others() -> None:
     score = fitted(draw(0.8), draw(0.2))
     long, short = scores(score, from_list([[1.0, 0.0], [1.0]]))
     assert (long, short) == pytest.approx((math.log(4), -math.log(4)), abs=0.3)
-    # A batch in which no output has the place at all.
+    # A batch in which no output has the place.
     assert scores(score, from_list([[1.0], [1.0]])).tolist() == [short, short]
     assert np.all(np.isfinite(scores(score, from_list(["something else"]))))
 

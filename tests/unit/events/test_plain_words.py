@@ -30,7 +30,7 @@ NONE = (ABSTAIN,)
             "it raises A or it raises B",
             "output ≤ 3",
         ),
-        # Some answers are not on this side.
+        # Some answers do not occur on this side.
         (
             "output",
             ((), NONE, {"raises A": LEFT, "None": ABSTAIN, "'a'": RIGHT}),
@@ -87,7 +87,7 @@ def column(name: str, values: list[Any]) -> OutputColumn:
 
 
 def sides(columns: dict[str, tuple[list[Any], list[Any]]], outputs: int = 2_000) -> Sample:
-    """Each side gives two kinds of outputs, in turn."""
+    """Each side gives two kinds of outputs, alternately."""
     left, right = (
         Outputs(outputs, tuple(column(name, values[side] * (outputs // 2)) for name, values in columns.items()))
         for side in (0, 1)
@@ -98,7 +98,7 @@ def sides(columns: dict[str, tuple[list[Any], list[Any]]], outputs: int = 2_000)
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        # Lengths tell as much as the text, and are numbers, of which a threshold is learned from both halves.
+        # Lengths say as much as the text, and are numbers, whose threshold is learned from both halves.
         (
             {
                 "length of output": ([3.0, 3.0], [2.0, 2.0]),
@@ -137,7 +137,7 @@ def test_of_events_that_count_the_same_the_plainest_is_reported(columns: Any, wo
 
 
 def test_a_text_of_which_some_are_rare_is_no_event_instead_of_a_length() -> None:
-    """A rule on texts would abstain on a text that it has not seen, and prove less."""
+    """A rule on texts would abstain on texts that were not in its sample, and prove less."""
     texts = [f"'{letter}{other}'" for letter in "abcdefghijklm" for other in "abcdefghijklmnopqrstuvwxyz"]
     rng = np.random.default_rng(1)
     left = [texts[i] for i in np.minimum(rng.geometric(0.02, 1_000), len(texts) - 1)]
@@ -166,7 +166,7 @@ def test_a_text_of_which_some_are_rare_is_no_event_instead_of_a_length() -> None
     ],
 )
 def test_what_is_called_a_number_of_the_output_is_one(make: Any) -> None:
-    """ "Smallest number of the output ≤ -506" was about the rounding of a large integer, and could be about a length."""
+    """ "Smallest number of the output ≤ -506" once referred to the rounding of a large integer, and could refer to a length."""
     outputs = from_list([make(i) for i in range(1, 400)])
     places = [column.name for column in outputs.columns]
     several = [feature for feature in vector_features(outputs, places) if hasattr(feature, "places")]

@@ -30,24 +30,24 @@ def score(signs: Any, seed: int) -> EvidenceSum:
 
 @pytest.mark.parametrize("signs", [ALIKE, UP_AND_DOWN, FEW], ids=["alike", "up and down", "few"])
 def test_the_sum_is_nearly_the_exact_log_ratio(signs: Any) -> None:
-    """By itself a place shows 0.02 with an error of 0.01: a sum of such evidence has a correlation of 0.87 at the most.
+    """A single place shows 0.02 with an error of 0.01, so that a sum of single estimates has a correlation of at most 0.87.
 
-    Of the median of five seeds. Tables of places alone, unshrunk, have 16 cells with an error each, and stay below 0.5.
+    This is the median of five seeds. Unpooled tables have 16 cells per place, each with its error, and stay below 0.5.
     """
     rng = np.random.default_rng(99)
     outputs = rng.laplace(0, 1, (20_000, PLACES))
     exact = (np.abs(outputs - 0.02 * signs) - np.abs(outputs)).sum(axis=1)
-    found = [
+    correlations = [
         np.corrcoef(score(signs, seed).extract(from_batch(outputs, len(outputs))).numbers, exact)[0, 1]
         for seed in range(5)
     ]
-    assert np.median(found) > 0.8
+    assert np.median(correlations) > 0.8
 
 
 def test_where_no_place_shows_anything_the_sum_is_nearly_nothing() -> None:
     outputs = from_batch(np.random.default_rng(99).laplace(0, 1, (20_000, PLACES)), 20_000)
     spreads = [np.std(score(np.zeros(PLACES), seed).extract(outputs).numbers) for seed in range(5)]
-    # Of 24 places alike that show 0.02 each, it is 0.1.
+    # For 24 equal places that show 0.02 each, the sum is 0.1.
     assert np.median(spreads) < 0.03
 
 

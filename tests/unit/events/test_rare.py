@@ -27,14 +27,14 @@ def chosen(left: SortedColumn, right: SortedColumn) -> RareChoice | None:
 
 
 def test_what_lies_beyond_the_other_side_is_guessed() -> None:
-    found = chosen(side(at_the_end=40), side(at_the_end=0))
-    assert found is not None
-    assert {*found.test.rule.values, *found.test.rule.atoms.values()} == {0.0, 1.0}
+    event = chosen(side(at_the_end=40), side(at_the_end=0))
+    assert event is not None
+    assert {*event.test.rule.values, *event.test.rule.atoms.values()} == {0.0, 1.0}
 
 
 def test_no_event_is_made_of_an_end_that_the_other_side_reaches() -> None:
-    found = chosen(side(at_the_end=40), side(at_the_end=3))
-    assert found is None or found.wins.wins == 0
+    event = chosen(side(at_the_end=40), side(at_the_end=3))
+    assert event is None or event.wins.wins == 0
 
 
 def numbers(*values: float) -> SortedColumn:
@@ -69,7 +69,7 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
 
 @pytest.mark.parametrize(("times", "most"), [(2, math.log(3)), (5, math.log(9)), (30, math.log(59))])
 def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: float) -> None:
-    """If noise is truncated, its ends are such values: a look often has one twice on one side, and never on the other."""
+    """The ends of truncated noise are such values: a sample often contains one twice on one side, and never on the other."""
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=300) for _ in range(4)]
     noise[0][:times] = 3.4
@@ -97,15 +97,15 @@ def test_the_ends_of_sound_noise_are_no_rare_event(seed: int) -> None:
 
 
 def test_what_delta_allows_to_be_rare_is_no_evidence() -> None:
-    """A value seen as often as δ allows is not forecast to refute, however often it was not seen on the other side."""
+    """No refutation is forecast from a value that occurs as often as δ allows, even if it never occurs on the other side."""
     method = Guesses(ApproximateDP(1.0, 0.01), 0.001, 100_000)
     assert method.forecast_unbeaten(100, 20_000, 1) == -np.inf
     assert method.forecast_unbeaten(200, 20_000, 1) > 1.0
 
 
 def test_a_run_at_an_end_is_so_many_wins_and_a_loss() -> None:
-    found = chosen(numbers(*range(21)), numbers(2.5, 3.5))
-    assert found is not None
-    # Up to a quarter of a run is left out, next to the other side: here 4 alone, for the sake of a round threshold.
-    assert (found.wins.wins, found.wins.losses) == (3 + 16, 2)
-    assert found.test.describe(LEFT) == "output ≤ 2 or output > 4"
+    event = chosen(numbers(*range(21)), numbers(2.5, 3.5))
+    assert event is not None
+    # Up to a quarter of a run is left out, beside the other side: here 4 alone, for the sake of a round threshold.
+    assert (event.wins.wins, event.wins.losses) == (3 + 16, 2)
+    assert event.test.describe(LEFT) == "output ≤ 2 or output > 4"

@@ -55,9 +55,10 @@ def second_coordinate(side: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_weak_evidence_is_gathered_from_all_outputs() -> None:
-    """Of two Laplace distributions of ε = 0.1, 2,000 outputs tell little, and the luckiest of all thresholds nothing.
+    """For two Laplace distributions with ε = 0.1, 2,000 outputs say little, and the luckiest of all thresholds says
+    nothing.
 
-    What a rule that guesses with probability g and wins at rate r tells is g(2r − 1)², exact here, as a share of the best.
+    A rule that guesses with probability g and wins at rate r has the information g(2r − 1)², exact here, as a share of the best.
     """
 
     def below(x: float, centre: float) -> float:
@@ -85,7 +86,7 @@ def test_weak_evidence_is_gathered_from_all_outputs() -> None:
 
 @pytest.mark.parametrize(("claim", "near"), [(PureDP(1.0), 0.1), (ApproximateDP(1.0, 0.05), 1.0)])
 def test_a_rule_is_clear_of_the_claim_if_its_rate_proves_it(claim: PureDP | ApproximateDP, near: float) -> None:
-    """Against the bound on the counts expected, within so many standard errors. Under δ the number of guesses is luck too."""
+    """By the bound on the expected counts, within so many standard errors. Under δ the number of guesses is luck as well."""
     method = Guesses(claim, alpha=0.001, planned=80_000)
     wins, losses = (at.ravel() for at in np.meshgrid(np.arange(500.0, 5_000, 97), np.arange(200.0, 1_500, 41)))
     nothing, trials = np.zeros_like(wins), 20_000
@@ -98,7 +99,7 @@ def test_a_rule_is_clear_of_the_claim_if_its_rate_proves_it(claim: PureDP | Appr
 
 
 def test_the_bold_rule_is_the_surest_to_refute_until_a_violation_is_forecast() -> None:
-    """A Laplace scale that is 1.15 on the left: far out more is lost, on ever fewer outputs. At −2.1 the power is largest."""
+    """The Laplace scale is 1.15 on the left: further out more is lost, on ever fewer outputs. The power is largest at −2.1."""
 
     def uneven(side: int, size: int, rng: np.random.Generator) -> Any:
         return rng.laplace(side, 1.0 if side else 1.15, size)
@@ -124,9 +125,9 @@ def test_events_say_where_they_look() -> None:
 
 @pytest.mark.parametrize(("noise", "about_types"), [(1.0, False), (0.0, True)])
 def test_a_type_is_the_event_only_if_no_value_shows_a_violation(noise: float, about_types: bool) -> None:
-    """The sum of no records is the integer 0, either because noise is missing, which is the fault, or where sums are always 0.0."""
+    """The sum of no records is the integer 0: either noise is missing, which is the fault, or all sums are 0.0."""
     rng = np.random.default_rng(1)
-    noisy = noise * rng.normal(size=(2000, 1)) + 0.0  # no minus before a zero
+    noisy = noise * rng.normal(size=(2000, 1)) + 0.0  # no negative zero
     sample = Sample(from_list([[0]] * 2000), from_list(noisy.tolist()))
     for rule in frequent_rules(sample, Guesses(PureDP(1.0), 0.001, 2000)):
         assert rule is None or ("type" in rule.test.describe(LEFT)) == about_types
@@ -134,7 +135,7 @@ def test_a_type_is_the_event_only_if_no_value_shows_a_violation(noise: float, ab
 
 
 def test_a_description_is_the_rule_itself() -> None:
-    """The words give the thresholds in full: outputs sorted by them are those that the rule guesses."""
+    """The words state the thresholds in full: outputs sorted by them are the outputs that the rule guesses on."""
     event, _ = selected(shift)
     low = float(event.describe(LEFT).rpartition("≤ ")[2])
     high = float(event.describe(RIGHT).rpartition("> ")[2])
@@ -216,7 +217,7 @@ def test_the_sum_of_answers_takes_what_is_a_number_of_an_answer() -> None:
 @pytest.mark.parametrize("guess", [LEFT, RIGHT])
 @pytest.mark.parametrize("is_low", [True, False])
 def test_one_tail_is_the_one_with_the_surest_odds(guess: float, is_low: bool) -> None:
-    """Against all tails written out. In total the sides are farthest apart at another threshold, which guesses both of them."""
+    """Against all tails written out. The sides are farthest apart at another threshold, which guesses both of them."""
     many, few = [0.0] * 28 + [5.0] * 12, [0.0] * 14 + [1.0] * 25 + [5.0]
     if is_low:
         many, few = ([-x for x in side] for side in (many, few))
@@ -240,10 +241,10 @@ def test_no_tail_of_equal_sides() -> None:
 
 
 def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
-    """A noisy count that is drawn anew until it is positive: ε = 1.49 near 0, and less on the half that tells the sides best.
+    """A noisy count that is redrawn until it is positive: ε = 1.49 near 0, and less on the half that separates the sides
+    best.
 
-    Of 1,100 outputs a careful rule takes that half. A bold rule, judged on other outputs, leaves a chance that ε = 1 is
-    broken.
+    With 1,100 outputs a careful rule takes that half. A bold rule, judged on other outputs, leaves open whether ε = 1 is broken.
     """
 
     def redrawn(side: int, size: int, rng: np.random.Generator) -> Any:

@@ -1,4 +1,4 @@
-"""A simplified event keeps what it must, and is simpler."""
+"""A simplified event keeps its content, and is simpler."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sorted column entries: counts between edges equal those of a scan, with atoms counted separately."""
+"""A sorted column: counts between edges equal those of a scan, with atoms counted separately."""
 
 import itertools
 import math

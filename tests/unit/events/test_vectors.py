@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.canonical import from_batch, from_list
-from auditor.events.features import Difference, HowMany, OrderStatistic, WhereLargest, vector_features
+from auditor.events.features import Difference, HowMany, HowManyDiffer, OrderStatistic, WhereLargest, vector_features
 
 PLACES = ("output[0]", "output[1]", "output[2]")
 
@@ -39,3 +39,19 @@ def test_the_difference_of_the_largest_doubles_is_no_number() -> None:
 
 def test_single_numbers_have_no_such_features() -> None:
     assert list(vector_features(from_batch(np.zeros(5), 5), ["output"])) == []
+
+
+def test_the_number_of_different_values_counts_numbers_and_atoms_but_no_absent_place() -> None:
+    outputs = from_list([["a", "a", 1.0, 1.0], ["a", "b", "1", 2.0], [None, math.nan, math.nan, -0.0], ["a", "b"]])
+    places = tuple(f"output[{at}]" for at in range(4))
+    feature = HowManyDiffer(places)
+    assert feature.extract(outputs).numbers.tolist() == [2.0, 4.0, 3.0, 2.0]
+    for at in range(outputs.size):  # an output's value does not depend on the other outputs
+        assert feature.extract(outputs[at : at + 1]).numbers == feature.extract(outputs).numbers[at]
+
+
+def test_few_places_are_compared_for_equality() -> None:
+    outputs = from_list([["a", "b"], ["a", "c"]])
+    assert HowManyDiffer(PLACES[:2]) in [*vector_features(outputs, PLACES[:2])]
+    many = tuple(f"output[{at}]" for at in range(40))
+    assert not any(isinstance(each, HowManyDiffer) for each in vector_features(from_list([[0.5] * 40]), many))

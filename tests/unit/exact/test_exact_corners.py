@@ -1,4 +1,4 @@
-"""Corner cases in which an interval was wide, never finished or was invalid, each found by random processes."""
+"""Corner cases in which an interval was once wide, invalid or never finished, each found by random processes."""
 
 import math
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_an_atom_just_above_the_least_loss_is_not_moved_far() -> None:
 
 
 def test_a_sum_with_few_values_needs_no_window() -> None:
-    """Of eight steps, δ near the largest loss is that all are at the top."""
+    """After eight steps, δ near the largest loss is the probability that all steps have it."""
     asked = Process(DiscreteLaplace(0.4946), 2.0, steps=8)
     top = 2 / 0.4946
     k = np.arange(-400, 401)
@@ -107,7 +107,7 @@ def test_a_delta_near_one_is_narrow() -> None:
 
 @pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(2.0)])
 def test_two_single_batches_are_two_steps(noise: Gaussian | Laplace) -> None:
-    """A single batch has a worst pair. Of two, in two processes or in one, only bounds are known."""
+    """A single batch has a worst pair. For two, in two processes or in one, only bounds are known."""
     single = Process(noise, relation="substitute", sampling=FixedSize(0.2))
     both, steps = Composition((single, single)), Process(noise, 1.0, "substitute", FixedSize(0.2), 2)
     assert epsilon_interval(both, 1e-3) == epsilon_interval(steps, 1e-3)
@@ -120,7 +120,7 @@ def test_two_single_choices_are_two_steps() -> None:
     steps = delta_interval(Process(ExponentialMechanism(0.5), steps=2), 0.4)
     assert (both.low, both.high) == pytest.approx((steps.low, steps.high), rel=1e-6)
     assert "only bounds" in both.how
-    # Both choices with one gap of utilities, by enumeration: no interval may begin above what is attained.
+    # Both choices have one gap of utilities, by enumeration: no interval may begin above what is attained.
     worst = 0.0
     for gap in np.linspace(-4, 4, 401):
         p, q = 1 / (1 + math.exp(-gap - 1)), 1 / (1 + math.exp(-gap))
@@ -132,7 +132,7 @@ def test_two_single_choices_are_two_steps() -> None:
 
 
 def test_sampled_choices_are_composed_in_one_direction() -> None:
-    """The lower end is attained: the choice has the same direction as the other process."""
+    """The lower end is attained, since the choice has the same direction as the other process."""
     noise = Process(Laplace(3.0), sampling=Poisson(0.3), steps=3)
     choice = Process(ExponentialMechanism(0.4), sampling=Poisson(0.3), steps=2)
     highs = []
@@ -155,7 +155,7 @@ def test_sampled_choices_are_composed_in_one_direction() -> None:
     ],
 )
 def test_integer_noise_that_hardly_reaches_its_neighbour_has_no_interval(make: Callable[[], Process]) -> None:
-    """δ at ε = 1 is about the sampling rate, and was computed as 0: the outputs of one side underflow on the other."""
+    """δ at ε = 1 is about the sampling rate, but was computed as 0: the outputs of one side underflow on the other."""
     process = make()
     for interval in (delta_interval, epsilon_interval):
         with pytest.raises(InvalidInputError, match=r"integer noise of scale .* hardly reaches"):

@@ -28,7 +28,7 @@ Rows = tuple[list[Fraction], list[Fraction]]
 
 
 def enumerated(steps: list[Rows], epsilon: float) -> float:
-    """δ of a sequence of tables by its definition: over all sequences of outputs, Σ max(0, P − e^ε Q)."""
+    """Return δ of a sequence of tables by its definition: over all sequences of outputs, Σ max(0, P − e^ε Q)."""
     growth = Fraction(math.exp(epsilon))
     total = Fraction(0)
     for outputs in itertools.product(*(range(len(p)) for p, _ in steps)):
@@ -93,7 +93,7 @@ def test_different_tables_are_composed() -> None:
 
 
 def trinomial(truth: float, values: int, steps: int, epsilon: float) -> float:
-    """δ of randomised response by its counts: a true answers, b of the other value, and the rest of no value of either."""
+    """Return δ of randomised response by its counts: a true answers, b of the other value, and the rest of neither value."""
     wrong = (1 - truth) / (values - 1)
     step = math.log(truth / wrong)
     logs = []
@@ -125,7 +125,7 @@ def test_randomised_response_is_a_sum_over_counts(truth: float, values: int, ste
 
 
 def test_tiny_deltas_keep_their_digits() -> None:
-    """δ = 1e-30 of 60 answers: nothing is lost to the error of a transform."""
+    """δ = 1e-30 of 60 answers does not drown in the error of a transform."""
     asked = Process(RandomizedResponse(0.75), relation="substitute", steps=60)
     interval = epsilon_interval(asked, 1e-30, precision=1e-6)
     assert trinomial(0.75, 2, 60, interval.low) >= 1e-30 * (1 - 1e-6)
@@ -152,7 +152,7 @@ def test_integer_noise_is_summed_over_integers(kind: type, scale: float, shift: 
         interval = delta_interval(Process(kind(scale), sensitivity=shift, sampling=Poisson(rate)), epsilon)
         assert interval.low <= exact + 1e-14 and exact <= interval.high + 1e-14
         assert interval.high - interval.low <= 1e-9
-    # Two steps: the distribution of pairs of integers.
+    # The distribution of two steps is one of pairs of integers.
     p2, q2 = np.multiply.outer(p, p), np.multiply.outer(q, q)
     for epsilon in (0.1, 1.0):
         exact = max(
@@ -165,7 +165,7 @@ def test_integer_noise_is_summed_over_integers(kind: type, scale: float, shift: 
 
 
 def test_the_exponential_mechanism_is_the_worst_of_all_utilities() -> None:
-    """Two candidates, any gap of utilities: a grid of gaps comes near the curve, and none exceeds it."""
+    """Two candidates with any gap of utilities: a grid of gaps comes close to the curve, and no gap exceeds it."""
     weight = 0.4
     for epsilon in (0.0, 0.1, 0.3, 0.7):
         worst = 0.0
@@ -192,7 +192,7 @@ def test_renyi_of_a_table_is_its_definition(order: float, rate: float) -> None:
 
 
 def test_mu_of_randomised_response_is_the_largest_over_all_thresholds() -> None:
-    """A curve of two straight lines meets Φ(μ/2 − ε/μ) − … best at its corner: μ = 2Φ⁻¹(truth)."""
+    """Φ(μ/2 − ε/μ) − … best meets a curve of two straight lines at its corner: μ = 2Φ⁻¹(truth)."""
     from scipy.special import ndtri
 
     interval = mu_interval(Process(RandomizedResponse(0.75), relation="substitute"))

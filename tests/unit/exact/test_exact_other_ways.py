@@ -103,7 +103,8 @@ def test_sampled_laplace_noise_by_quadrature(relation: ProcessRelation, rate: fl
 
 @pytest.mark.parametrize("steps", [2, 7])
 def test_laplace_noise_of_several_steps_by_sampling(steps: int) -> None:
-    """E_Q[(e^S − e^ε)₊]; seeded, and six standard errors, which a right interval leaves for less than 1e-8 of all seeds."""
+    """E_Q[(e^S − e^ε)₊] by sampling; seeded, and six standard errors, which a correct interval exceeds for less than
+    1e-8 of all seeds."""
     rng = np.random.default_rng(5)
     noise = rng.laplace(0.0, 1.0, (400_000, steps))
     losses = (np.abs(noise) - np.abs(noise - 1.0)).sum(axis=1)

@@ -14,14 +14,14 @@ from auditor.exact import (
     renyi_interval,
 )
 
-TINY = 5e-8  # relative: the last digit that is printed of a closed form
+TINY = 5e-8  # relative: the last printed digit of a closed form
 
 
 def process(sigma: float, rate: float = 1.0, steps: int = 1, relation: str = "add_remove") -> Process:
     return Process(Gaussian(sigma), relation=relation, sampling=Poisson(rate), steps=steps)  # type: ignore[arg-type]
 
 
-# Sixty-digit closed forms.
+# Closed forms to sixty digits.
 CLOSED = [
     ("Gaussian, sigma 1", Process(Gaussian(1.0)), 1e-5, 4.3771781),
     ("sigma 0.1", Process(Gaussian(0.1)), 1e-5, 91.8172896),
@@ -34,7 +34,7 @@ CLOSED = [
     ("sampled by half", process(1.0, 0.5), 1e-5, 3.5339980),
     ("replaced", Process(Gaussian(1.0), relation="substitute"), 1e-5, 9.9972561),
 ]
-# Intervals by a grid of 2e-6, rounded to either side.
+# Intervals by a grid of step 2e-6, rounded to either side.
 INTERVALS = [
     ("SK", process(1.0, 0.01, 1_000), 1.82724, 1.82924),
     ("SK half", process(0.5, 0.01, 1_000), 13.3558, 13.3658),
@@ -77,6 +77,6 @@ def test_renyi_of_the_sampled_gaussian_at_order_32() -> None:
 
 
 def test_the_textbook_gaussian_spends_more_than_it_states() -> None:
-    """σ = √(2 ln(1.25/δ))/ε, beyond ε = 1: at (10, 1e-5) δ is 2.27e-5."""
+    """σ = √(2 ln(1.25/δ))/ε is too small beyond ε = 1: at (10, 1e-5) δ is 2.27e-5."""
     interval = delta_interval(Process(Gaussian(0.484480514)), 10.0)
     assert interval.low > 1e-5 and interval.low == pytest.approx(2.27e-5, rel=0.01)

@@ -1,23 +1,21 @@
-"""What is hashed for pure-ldp is bytes, which every version of xxhash takes; version 4 refuses text."""
+"""The input of pure-ldp's hash is bytes, which every version of xxhash takes; version 4 refuses text."""
 
 import re
 import sys
 import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 import yaml
+from folders import PROJECT
 
 from auditor.libraries.pure_ldp import hash_item
 
-PROJECT = Path(__file__).parents[3]
-
 
 def xxh32(data: object, seed: int) -> Any:
-    """Accept what xxhash 4 accepts."""
+    """Accept only what xxhash 4 accepts."""
     if not isinstance(data, bytes):
         raise TypeError("Strings must be encoded before hashing")
     return types.SimpleNamespace(intdigest=lambda: int.from_bytes(data, "big") + seed)
@@ -25,7 +23,7 @@ def xxh32(data: object, seed: int) -> Any:
 
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    """Put a module in the place of xxhash that takes bytes only."""
+    """Replace xxhash by a module that takes bytes only."""
     module: Any = types.ModuleType("xxhash")
     module.xxh32 = xxh32
     monkeypatch.setitem(sys.modules, "xxhash", module)

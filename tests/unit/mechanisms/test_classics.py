@@ -1,4 +1,4 @@
-"""The classics: outputs against their exact distributions, published figures, and every claim on named or all pairs."""
+"""The classics: outputs against their exact distributions, published figures, and every claim on selected or on all pairs."""
 
 import itertools
 import math
@@ -92,9 +92,9 @@ def check_density(outputs: Any, density: Density) -> None:
     edges = np.linspace(low, high, 400_001)
     middles = (edges[1:] + edges[:-1]) / 2
     below = np.cumsum(np.exp(density.log_density(middles))) * (edges[1] - edges[0])
-    seen = np.searchsorted(np.sort(outputs), edges[1:], side="right") / TRIALS
-    # What lies outside the outputs seen is of the order of 1/TRIALS.
-    assert np.max(np.abs(seen - below)) <= math.sqrt(math.log(2 / LEVEL) / (2 * TRIALS)) + 3e-4
+    observed = np.searchsorted(np.sort(outputs), edges[1:], side="right") / TRIALS
+    # Beyond the outputs that were drawn lies a mass of the order of 1/TRIALS.
+    assert np.max(np.abs(observed - below)) <= math.sqrt(math.log(2 / LEVEL) / (2 * TRIALS)) + 3e-4
 
 
 @pytest.mark.parametrize("name", SAMPLED)
@@ -114,7 +114,8 @@ def test_outputs_are_distributed_as_the_truth_says(name: str) -> None:
 
 @pytest.mark.parametrize("mechanism", [rappor.one_time_rappor, rappor.rappor])
 def test_the_bits_of_rappor_are_independent(mechanism: Mechanism) -> None:
-    """Correlations of n independent bits are about normal with variance 1/n: Σ n r² over 15 pairs is χ²(15), cut at 1e-9."""
+    """Correlations of n independent bits are about normal with variance 1/n: Σ n r² over 15 pairs is χ²(15), with a
+    threshold at 1e-9."""
     parameters = SAMPLED["one-time RAPPOR" if mechanism is rappor.one_time_rappor else "RAPPOR"][2]
     bits = mechanism(7, TRIALS, np.random.default_rng(7), **parameters)
     r = np.corrcoef(bits.T)[np.triu_indices(6, 1)]
@@ -122,7 +123,8 @@ def test_the_bits_of_rappor_are_independent(mechanism: Mechanism) -> None:
 
 
 def test_numbers_of_the_sparse_vectors_stand_where_a_comparison_with_the_same_noise_is_above() -> None:
-    """svt 3's NaN pattern is an svt with its scales; numbers are at least the threshold's law allows; numerical ones are fresh."""
+    """svt 3's NaN pattern is an svt with its scales; its numbers exceed the threshold as its law says; numerical ones
+    have fresh noise."""
     answers = np.array([1.0, 0.0, 2.0, -1.0])
     rng = np.random.default_rng(3)
     out = sparse_vector.svt_3(answers, TRIALS, rng, **svt(0.5, 1, 1.0))
@@ -135,7 +137,7 @@ def test_numbers_of_the_sparse_vectors_stand_where_a_comparison_with_the_same_no
     after = np.cumsum(pattern, axis=1) - pattern
     masses = sparse_vector.sparse_vector(answers, 0.5, sparse_vector.Laplace(3.0), sparse_vector.Laplace(12.0), 2)
     check_masses(np.where(after >= 2, -1, pattern), masses)
-    # Fresh numbers are centred at the answers: Laplace of scale 6, standard deviation 6√2, at 6.5 standard errors.
+    # Fresh numbers are centred at the answers: Laplace noise of scale 6 has standard deviation 6√2; within 6.5 standard errors.
     for column, answer in zip(out.T, answers, strict=True):
         numbers = column[~np.isnan(column)]
         assert abs(numbers.mean() - answer) <= 6.5 * 6 * math.sqrt(2 / len(numbers))
@@ -148,10 +150,10 @@ def test_parallel_sparse_vectors_are_both_of_them() -> None:
     check_masses(out[:, 3:].astype(int), distribution(sparse_vector.svt_4, [1.0, 0.0, 2.0], svt(0.5, 2, 1.0)))
 
 
-# --- Figures published with DP-Sniper ---
+# --- Figures published for DP-Sniper ---
 
-# Mechanism, its parameters and pair there, and the lower bound printed in its logs of results (logistic regression); true
-# values must not be below it, and are within 3 % of it, since events of probability 0.01 nearly reach them.
+# Mechanism, its parameters and pair there, and the lower bound in its result logs (logistic regression); true values
+# must not be below it, and are within 3 % of it, since events of probability 0.01 nearly attain them.
 PUBLISHED = [
     (classics.truncated_geometric_natural_logarithm, [2], [1], {"epsilon": 0.1, "n": 5}, 0.11556),
     (classics.noisy_histogram, [0, 1, 1, 1, 1], [1, 1, 1, 1, 1], EPSILON, 0.09779),
@@ -176,13 +178,13 @@ def test_true_values_are_just_above_the_published_bounds(
 
 
 def test_the_bloom_filter_is_that_of_the_published_figures() -> None:
-    """The classifier of DP-Sniper's log for RAPPOR on 1 and 0 has weights of 0.05 at these bits and of 0.002 at all others."""
+    """In DP-Sniper's log for RAPPOR on 1 and 0, the classifier has weights of 0.05 at these bits and of 0.002 at all others."""
     one, zero = (rappor.bloom_filter(value, 20, 4) for value in (1, 0))
     assert np.flatnonzero(zero & ~one).tolist() == [0, 11, 18]
     assert np.flatnonzero(one & ~zero).tolist() == [3, 10, 13]
 
 
-# Faulty twins at ε = 0.1, a pair of the stated domain, and the true ε where a formula gives it.
+# Faulty twins at ε = 0.1, a pair of the stated domain, and the true ε if a formula gives it.
 FAULTY: list[tuple[Mechanism, Any, Any, dict[str, Any], float, float | None]] = [
     (classics.noisy_histogram_of_scale_epsilon, [0, 5, 5], [1, 5, 5], EPSILON, 0.1, 10.0),
     (classics.laplace_parallel_unshared, [0.0], [1.0], {"epsilon": 0.1, "times": 20}, 0.1, 2.0),
@@ -217,7 +219,7 @@ def one_moves(cells: int, values: Sequence[int] = (-1, 0, 1)) -> list[tuple[Any,
     return [(x, y) for x, y in itertools.combinations(every, 2) if np.abs(np.subtract(x, y)).sum() == 1]
 
 
-# Sound ones, all neighbouring pairs of a small domain, the claim, and how much of it some pair reaches at least.
+# Sound mechanisms, all pairs of a small domain, the claim, and the least share of it that some pair attains.
 SOUND: dict[str, tuple[Mechanism, list[tuple[Any, Any]], dict[str, Any], float, float]] = {
     "noisy histogram": (classics.noisy_histogram, one_moves(2), EPSILON, 0.1, 0.999),
     "Laplace in parallel": (classics.laplace_parallel, one_moves(1), {"epsilon": 0.1, "times": 20}, 0.1, 0.999),
@@ -241,14 +243,14 @@ def test_a_faulty_twin_breaks_its_claim_on_a_named_pair(
     mechanism: Mechanism, left: Any, right: Any, parameters: dict[str, Any], claim: float, value: float | None
 ) -> None:
     assert any(not statement.holds for statement in statements(mechanism))
-    found = exact(mechanism, left, right, parameters)
-    assert found.value - found.error > claim
+    computed = exact(mechanism, left, right, parameters)
+    assert computed.value - computed.error > claim
     if value is not None:
-        assert found.value == pytest.approx(value, rel=1e-9)
+        assert computed.value == pytest.approx(value, rel=1e-9)
 
 
 def test_algorithms_3_and_4_in_parallel_break_what_both_claim_together() -> None:
-    """Algorithm 4 alone, two answers above, loses more than 2ε on one pair; its outputs are part of theirs."""
+    """Algorithm 4 alone, with two answers above, loses more than 2ε on one pair; its outputs are part of theirs."""
     left, right = [0.0] * 10, [1.0] * 8 + [-1.0] * 2
     truth = exact(sparse_vector.svt_4, left, right, svt(1, 2))
     assert truth.value - truth.error > 0.2
@@ -256,7 +258,7 @@ def test_algorithms_3_and_4_in_parallel_break_what_both_claim_together() -> None
 
 @pytest.mark.parametrize("cutoff", [1, 2])
 def test_the_numerical_sparse_vector_keeps_its_claim_on_every_pair(cutoff: int) -> None:
-    """Given which are above, numbers are Laplace of scale 3c/ε: the largest loss is that of the pattern plus |Δ|ε/(3c) each."""
+    """Given the pattern, numbers are Laplace of scale 3c/ε: the largest loss is that of the pattern plus |Δ|ε/(3c) per number."""
     noises = sparse_vector.Laplace(3.0), sparse_vector.Laplace(6.0 * cutoff)
     patterns = {x: sparse_vector.sparse_vector(x, 1.0, *noises, cutoff).log_masses for x in vectors(3, (-1, 0, 1))}
     losses = [
@@ -272,13 +274,13 @@ def test_the_numerical_sparse_vector_keeps_its_claim_on_every_pair(cutoff: int) 
 def test_a_sound_one_keeps_its_claim_on_every_pair_and_uses_it(name: str) -> None:
     mechanism, pairs, parameters, claim, share = SOUND[name]
     assert any(statement.holds for statement in statements(mechanism))
-    found = [exact(mechanism, left, right, parameters) for left, right in pairs]
-    assert max(truth.value - truth.error for truth in found) <= claim * (1 + 1e-12)
-    assert max(truth.value for truth in found) >= share * claim
+    computed = [exact(mechanism, left, right, parameters) for left, right in pairs]
+    assert max(truth.value - truth.error for truth in computed) <= claim * (1 + 1e-12)
+    assert max(truth.value for truth in computed) >= share * claim
 
 
 def test_every_statement_is_looked_at_here() -> None:
-    """Those without a distribution of a type the oracle has are in tests of their own."""
+    """Mechanisms whose distribution has no type in ``mechanisms.exact`` have tests of their own."""
     modules = (classics, noisy_max, sparse_vector, rappor)
     every = [f for module in modules for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__]
     specimens = {f for f in every if statements(f)}

@@ -1,4 +1,4 @@
-"""Formulas of documents 000, 001 and 003 against their definitions by enumeration, and their guarantees, exactly."""
+"""Formulas of documents 000, 001 and 003 against their definitions by enumeration, and their guarantees by exact computation."""
 
 import itertools
 import math
@@ -46,8 +46,8 @@ def monotonised(x: Multiset) -> int:
     return max(sum(part) for part in subsets(x))
 
 
-# f by its definition, its loss in mechanisms, and Y, which begins with the least value that f has anywhere (for the sum,
-# with 0, below which some data sets have no subset).
+# f by its definition, its loss in mechanisms, and Y, which begins with the least value of f (for the sum with 0, below
+# which some data sets have no subset).
 FUNCTIONS: dict[str, tuple[Callable[[Multiset], int], Any, range]] = {
     "max": (maximum, shifted_inverse.loss_of_max, range(LOW, 5)),
     "sum": (sum, shifted_inverse.loss_of_sum, range(13)),
@@ -105,7 +105,7 @@ def test_steps_are_those_of_the_printed_loop(u: float, b: float) -> None:
 
 
 def ptr_chance(n: int, b: float, epsilon: float, corrected: bool) -> tuple[float, float]:
-    """Return how likely the test is passed, and the noise of what is released, after Definition 18 and its correction."""
+    """Return the probability that the test passes, and the noise of the release, after Definition 18 and its correction."""
     if corrected:
         each, steps = epsilon / 2, propose_test_release.steps_corrected(n, U, b)
         threshold = math.log(1 / (2 * DELTA)) / each
@@ -118,7 +118,7 @@ def ptr_chance(n: int, b: float, epsilon: float, corrected: bool) -> tuple[float
 
 @pytest.mark.parametrize("corrected", [True, False])
 def test_propose_test_release_refuses_as_often_as_written_above(corrected: bool) -> None:
-    """Binomial(10⁵, p), 5.5 standard deviations: false failures below 1e-7 together."""
+    """Binomial(10⁵, p) within 5.5 standard deviations: false failures have probability below 1e-7 in all."""
     mechanism = propose_test_release.ptr_corrected if corrected else propose_test_release.ptr_as_printed
     rng, trials = np.random.default_rng(20240904), 100_000
     for n in (0, 3, 13, 17):
@@ -131,7 +131,7 @@ def test_propose_test_release_refuses_as_often_as_written_above(corrected: bool)
 
 
 def largest_step(center: Callable[..., float]) -> float:
-    """Return how far one record moves the mean of the answers, clipped to [20, 80], of k = 4 chunks."""
+    """Return how far one record moves the mean of k = 4 chunk answers, each clipped to [20, 80]."""
     bases = [x for n in range(1, 8) for x in itertools.product((30.0, 500.0), repeat=n)]
     return max(
         abs(center(np.array(x), 4, 20.0, 80.0) - center(np.array([*x[:at], record, *x[at:]]), 4, 20.0, 80.0))
@@ -163,7 +163,7 @@ def test_local_sensitivity_of_the_ratio_against_its_neighbours() -> None:
 
 @pytest.mark.parametrize("a", [0.1, 1.0, 3.0])
 def test_discrete_laplace_tail(a: float) -> None:
-    """It exceeds the document's e^(−aT), by nearly 2 for large a."""
+    """It exceeds the document's e^(−aT), and by nearly a factor of 2 for large a."""
     for t in range(1, 8):
         tail = 2 * float(dlaplace.sf(t - 1, a))
         assert queries.tail_probability(a, t) == pytest.approx(tail)
@@ -197,7 +197,7 @@ def smooth_release(n: int, centre: float, epsilon: float, smoothed: Callable[[in
     return laplace(centre, 2 * smoothed(n, U, beta) / epsilon)
 
 
-# The name as it is would be collected as a test.
+# Under its own name pytest would collect it as a test.
 released_with = continuous.test_then_release
 
 
@@ -219,8 +219,8 @@ def test_the_documents_counterexample_for_the_sum() -> None:
 @pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])
 @pytest.mark.parametrize("name", MONOTONE)
 def test_outputs_are_private_where_f_is_monotone(name: str, shifted: str) -> None:
-    """Exactly: no ratio of probabilities between neighbours exceeds e^ε, and some come near e^(ε/2)."""
-    epsilon = 2.0  # so that τ lies within reach of four records
+    """Checked exactly: no ratio of probabilities on neighbours exceeds e^ε, and some approach e^(ε/2)."""
+    epsilon = 2.0  # so that four records reach τ
     logs = np.stack([log_chances(x, name, shifted, FUNCTIONS[name][2][-1], epsilon) for x in MULTISETS])
     possible = np.isfinite(logs)
     assert (possible == possible[0]).all()
@@ -240,7 +240,7 @@ def test_outputs_are_not_private_for_the_sum(shifted: str) -> None:
     "records", [[], [3], [0] * 5, [1] * 12, [1] * 40, [10] * 11, list(range(11)) * 3, [0] * 30 + [10]]
 )
 def test_theorem_4_holds_with_the_loss_of_footnote_4(records: list[int]) -> None:
-    """The probability of f(x) ≥ M(x) ≥ f(x) − DS^2τ(x), summed; and ŷ, the least value τ removals reach, has ℓ* ≤ 0."""
+    """The sum of the probabilities of f(x) ≥ M(x) ≥ f(x) − DS^2τ(x); and ŷ, the least value that τ removals attain, has ℓ* ≤ 0."""
     low, high, epsilon, beta = 0, 10, 1.0, 0.1
     x, ys = array(records), np.arange(low, high + 1)
     tau = shifted_inverse.tau_of(len(ys), epsilon, beta)
@@ -251,7 +251,7 @@ def test_theorem_4_holds_with_the_loss_of_footnote_4(records: list[int]) -> None
 
 
 def test_theorem_4_fails_without_footnote_4() -> None:
-    """On 2τ ones, |ℓ − τ| = τ everywhere: outputs are uniform, and those above the maximum 1 are 9 of 11."""
+    """On 2τ ones, |ℓ − τ| = τ everywhere: outputs are uniform, and 9 of 11 exceed the maximum 1."""
     tau = shifted_inverse.tau_of(11, 1.0, 0.1)
     assert _accurate(array([1] * 2 * tau), 0, 10, 1.0, 0.1, "absolute") == pytest.approx(2 / 11)
 
@@ -259,7 +259,7 @@ def test_theorem_4_fails_without_footnote_4() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.7])
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 199, 200, 208])
 def test_corrected_smooth_sensitivity_is_private(n: int, epsilon: float) -> None:
-    """Exactly, at n records and n − 1, with means as far apart as they can be, or equal."""
+    """Checked exactly for n and n − 1 records, whose means are as far apart as possible, or equal."""
     for apart in (0.0, U / n):
         left = smooth_release(n, apart, epsilon, smooth_sensitivity.smoothed_corrected)
         right = smooth_release(n - 1, 0.0, epsilon, smooth_sensitivity.smoothed_corrected)
@@ -275,13 +275,13 @@ def test_smooth_sensitivity_as_printed_is_not_private_at_small_epsilon() -> None
 
 @pytest.mark.parametrize("b", [0.1, 0.095])
 def test_corrected_propose_test_release_is_private_and_the_printed_one_is_not(b: float) -> None:
-    """Exactly, at n records and n − 1 with means u/n apart: few records, the edge about u/b, the threshold, many."""
+    """Checked exactly for n and n − 1 records whose means are u/n apart: few records, the edge near u/b, the threshold, many."""
     epsilon = 1.0
-    found: dict[bool, list[float]] = {True: [], False: []}
+    deltas: dict[bool, list[float]] = {True: [], False: []}
     for n, corrected in itertools.product([1, 2, 5, *range(9, 24), 40], (True, False)):
         left, right = (ptr_release(m, centre, b, epsilon, corrected) for m, centre in ((n, U / n), (n - 1, 0.0)))
         for p, q in ((left, right), (right, left)):
             delta = exact_delta(p, q, epsilon)
-            found[corrected].append(delta.value - delta.error)
-    assert max(found[True]) <= DELTA
-    assert max(found[False]) > 10 * DELTA
+            deltas[corrected].append(delta.value - delta.error)
+    assert max(deltas[True]) <= DELTA
+    assert max(deltas[False]) > 10 * DELTA

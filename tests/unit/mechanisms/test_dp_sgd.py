@@ -24,7 +24,7 @@ def random_records(seed: int, number: int) -> Reals:
 
 @pytest.mark.parametrize("clip", [0.5, 2.0])
 def test_a_record_moves_a_step_by_at_most_the_clipping_length(clip: float) -> None:
-    """On whole batches and without noise, from the first weights, which are the same."""
+    """On full batches without noise, from the same first weights."""
     for seed in range(20):
         records = random_records(seed, 8)
         with_it, without = (
@@ -47,7 +47,8 @@ def test_the_gradient_is_that_of_the_logistic_loss() -> None:
 
 
 def test_gradient_canaries_do_not_affect_each_other() -> None:
-    """With others in or out, nothing but noise and its own coins is on a canary's axis: here with a rate of 1 and no noise."""
+    """Whether the others are in or out, a canary's axis has only noise and the canary's own coins: here with rate 1
+    and no noise."""
     all_of_them = np.vstack([people(), gradient_canaries()[:50]])
     few = np.vstack([people()[:20], gradient_canaries()[:1]])
     axis = dp_sgd.FEATURES
@@ -62,8 +63,8 @@ def test_noise_and_samples_have_the_stated_sizes() -> None:
     noise = sums[:, dp_sgd.FEATURES :]
     assert abs(noise.std() - 0.5) < 6 * 0.5 / math.sqrt(2 * noise.size)
     canaries = gradient_canaries()
-    seen = np.concatenate([train(canaries, np.random.default_rng(i), **OPTIONS)["sums"] for i in range(40)])
-    mean = seen[:, dp_sgd.FEATURES :].mean()
+    observed = np.concatenate([train(canaries, np.random.default_rng(i), **OPTIONS)["sums"] for i in range(40)])
+    mean = observed[:, dp_sgd.FEATURES :].mean()
     assert abs(mean - 0.1) < 6 * math.sqrt((0.25 + 0.09) / noise.size)
 
 
@@ -74,7 +75,7 @@ def ran(function: Any) -> Training:
 
 def test_a_clipped_average_lets_canaries_move_a_step_by_more_than_their_own_length() -> None:
     assert ran(train)["sums"][0].max() < 4
-    # About 100 canaries of length 100 share a length of 1, which is multiplied by the size of the batch.
+    # About 100 canaries of length 100 share a length of 1, which is multiplied by the batch size.
     assert ran(dp_sgd.train_clipping_the_average)["sums"][0].max() > 6
 
 

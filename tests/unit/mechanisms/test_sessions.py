@@ -1,4 +1,4 @@
-"""Sessions: a short dialogue exposes each fault, and the sound twin does not answer it that way."""
+"""Sessions: a short dialogue exposes each fault, and the sound twin passes it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int 
     return list(said["answers"]) if isinstance(said, dict) else said
 
 
-def fresh(found: Sequence[Any]) -> int:
-    """How many different numbers were answered: each needs noise of its own."""
-    return len({answer for answer in found if isinstance(answer, float)})
+def fresh(result: Sequence[Any]) -> int:
+    """Return the number of different answers: each needs its own noise."""
+    return len({answer for answer in result if isinstance(answer, float)})
 
 
 def count(*questions: Any) -> Script:
@@ -32,7 +32,7 @@ def count(*questions: Any) -> Script:
 
 LEFT_OR_RIGHT = ScriptStep("right", IfAnswer("above", 0.5), "left")
 GO = ScriptStep("wait", IfAnswer("refused"), "go on")
-# The sound session, the faulty one, its parameters, the dialogue, and what the faulty one shows in it and the sound one does not.
+# The sound session, the faulty one, its parameters, the dialogue, and what it shows of the faulty session and not of the sound one.
 TWINS: dict[str, tuple[Any, Any, dict[str, Any], Script, Callable[[list[Any]], bool]]] = {
     "too late": (
         sessions.Charged,
@@ -202,7 +202,8 @@ def test_a_meter_by_rows_says_whether_there_are_any() -> None:
 def test_without_a_look_at_answers_the_end_comes_as_rarely_as_the_claim_allows(
     factory: Any, right: ScriptStep, wrong: ScriptStep
 ) -> None:
-    """Each fixed question is right with probability 1/2, all four with 1/16; 4,000 dialogues each, false failures below 1e-9."""
+    """Each fixed question is right with probability 1/2, and all four with 1/16; 4,000 dialogues each, false failures
+    below 1e-9."""
     parameters = {"epsilon": 1.0, "turns" if factory is adaptive.challenged_exactly else "waits": 4}
     first = ScriptStep("wait" if factory is adaptive.queued_exactly else "left")
     for step, rate in ((right, 1.0), (wrong, 1 / 16)):
@@ -226,7 +227,7 @@ def test_the_loss_of_an_adaptive_script_is_the_largest_sum_on_its_ways() -> None
     assert math.isclose(exact(adaptive.answering, ADAPTIVE[:1], 1.0)[1], 0.3)
     assert math.isclose(exact(adaptive.answering, THREE, 1.0)[1], 1.0)
     assert math.isclose(exact(adaptive.answering_no_for_nothing, THREE, 1.0)[1], 1.5)
-    # Of the other side after the first answer: at most 0.3 + 0.1 there.
+    # For the other side, after the first answer: at most 0.3 + 0.1.
     assert exact(adaptive.answering, ADAPTIVE, 0.3)[1] == pytest.approx(0.3)
 
 
@@ -234,16 +235,16 @@ def test_the_loss_of_an_adaptive_script_is_the_largest_sum_on_its_ways() -> None
 @pytest.mark.parametrize("script", [ADAPTIVE, THREE])
 @pytest.mark.parametrize("bit", [0, 1])
 def test_dialogues_come_as_often_as_enumeration_says(factory: Any, script: Script, bit: int) -> None:
-    """20,000 dialogues; each of at most 12 kinds within 6.5 standard deviations: all pass but for 1e-9."""
+    """20,000 dialogues; each of at most 12 kinds is within 6.5 standard deviations, except with probability 1e-9 in all."""
     rng, n = np.random.default_rng(11 + bit), 20_000
     pair, _ = exact(factory, script, 1.0)
     masses = (pair.left, pair.right)[bit].log_masses
-    seen: dict[Any, int] = {}
+    counts: dict[Any, int] = {}
     for _ in range(n):
         said = play_script(lambda: factory(bit, rng, budget=1.0), ScriptedData(bit, script))
         key = tuple("refused" if answer is None else answer for answer in said)
-        seen[key] = seen.get(key, 0) + 1
-    assert seen.keys() <= masses.keys()
+        counts[key] = counts.get(key, 0) + 1
+    assert counts.keys() <= masses.keys()
     for key, log_mass in masses.items():
         mass = math.exp(log_mass)
-        assert abs(seen.get(key, 0) - n * mass) <= 6.5 * math.sqrt(n * mass * (1 - mass)) + 1, key
+        assert abs(counts.get(key, 0) - n * mass) <= 6.5 * math.sqrt(n * mass * (1 - mass)) + 1, key

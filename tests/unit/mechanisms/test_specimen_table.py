@@ -76,8 +76,8 @@ def test_an_audit_belongs_to_the_statement_whose_verdict_it_expects(tmp_path: Pa
 
 
 def test_statements_without_an_audit_are_not_left_out(tmp_path: Path) -> None:
-    found = rows(folder(tmp_path, one=[entry("m:sound")]))
-    assert [row[6] for row in found] == ["[audit of m:sound](one/summary.md)", *["not audited here"] * 3]
+    lines = rows(folder(tmp_path, one=[entry("m:sound")]))
+    assert [row[6] for row in lines] == ["[audit of m:sound](one/summary.md)", *["not audited here"] * 3]
     assert [row[6] for row in rows(tmp_path / "empty")] == ["not audited here"] * 4
 
 
@@ -114,9 +114,9 @@ def test_what_is_missing_infinite_or_long_has_its_words(
 
 
 def test_rows_stand_in_order_without_a_gap_but_the_open_problem() -> None:
-    found = [statement.row for _, statement in list_specimens()]
-    assert found == sorted(found)
-    assert set(found) == set(range(1, 48)) - {21}
+    numbers = [statement.row for _, statement in list_specimens()]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(1, 48)) - {21}
 
 
 def test_rows_beyond_the_documents_have_one_statement_each_and_name_a_paper() -> None:

@@ -49,7 +49,7 @@ def bound_of(method: Any, function: Callable[..., Any], sizes: tuple[int, int], 
 LAPLACE = functools.partial(laplace, epsilon=1.0)
 GAUSSIAN = functools.partial(gaussian, sigma=1.0)
 REVEALING = functools.partial(revealing, epsilon=1.0, delta=0.1)
-# Claim, method, mechanism, the true value of the claim's quantity, the share of it reached with 20,000 outputs.
+# Claim, method, mechanism, the true value of the claim's quantity, and the share of it reached with 20,000 outputs.
 CASES: list[tuple[Any, str, Callable[..., Any], float, float]] = [
     (auditor.PureDP(1.0), "fixed", LAPLACE, 1.0, 0.8),
     (auditor.PureDP(1.0), "two-intervals", LAPLACE, 1.0, 0.7),
@@ -66,14 +66,14 @@ NAMES = [f"{type(case[0]).__name__}-{case[1]}" for case in CASES]
 def test_bounds_exceed_the_truth_at_most_at_their_level(
     claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
 ) -> None:
-    """Threshold at 1e-7 a case."""
+    """The threshold of a case has a false-failure rate of 1e-7."""
     runs, method = 24, method_for(claim, name, ALPHA, 1000)
     above = sum(bound_of(method, mechanism, (600, 1000), seed) > truth + 1e-9 for seed in range(runs))
     assert above <= binom.isf(1e-7, runs, ALPHA)
 
 
 def delta_of(mechanism: Callable[..., Any], epsilon: float) -> float:
-    """The true δ: of Laplace noise of scale 1 (Balle & Wang 2018), and of Gaussian noise with μ = 1."""
+    """Return the true δ: of Laplace noise of scale 1 (Balle & Wang 2018), or of Gaussian noise with μ = 1."""
     return max(0.0, 1 - math.exp((epsilon - 1) / 2)) if mechanism is LAPLACE else gaussian_delta(1.0, epsilon)
 
 
@@ -84,7 +84,8 @@ PROFILED = [case for case in CASES if case[2] is not REVEALING]
 def test_profiles_lie_above_the_truth_anywhere_at_most_at_their_level(
     claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
 ) -> None:
-    """Threshold at 1e-7 a case; and on many outputs two thirds of the truth are reached where it is largest."""
+    """The threshold of a case has a false-failure rate of 1e-7; with many outputs the profile reaches two thirds of the
+    largest truth."""
     runs, method = 24, method_for(claim, name, ALPHA, 1000)
     above = 0
     for seed in range(runs):
@@ -126,7 +127,7 @@ def test_an_interval_of_a_divergence_does_not_depend_on_the_side_that_is_larger(
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
 def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_stated(chance: float) -> None:
-    """1000 simulated sets of counts, seeded: within 5 standard errors (0.063) and 0.02 for the normal approximation."""
+    """For 1000 simulated sets of counts, seeded: within 5 standard errors (0.063) plus 0.02 for the normal approximation."""
     claim, trials, rng = auditor.ZeroConcentratedDP(0.5), 20_000, np.random.default_rng(8)
     method = method_for(claim, "fixed", ALPHA, trials)
     test = method.learn(draw(GAUSSIAN, 5_000, rng)).test
@@ -159,7 +160,7 @@ def test_a_wager_on_nothing_catches_nothing() -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("size", [0, 1, 8, 200])
 def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
-    """This holds on numbers, on atoms seen and not seen before, whatever it could learn."""
+    """This holds on numbers, and on atoms in its sample or not, whatever it could learn."""
     rng = np.random.default_rng(seed)
 
     def mixed(bit: int, rng: np.random.Generator) -> Any:
@@ -174,19 +175,21 @@ def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
 
 
 def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
-    """The bit is revealed with probability 0.1: fine at δ = 0.2, not at (3, 0.01)."""
+    """The bit is revealed with probability 0.1, which is allowed at δ = 0.2 and not at (3, 0.01)."""
     claim = auditor.PrivacyProfile([(1.0, 0.2), (3.0, 0.01), (1.5, 0.15)])
     method, rng = ProfileGuesses(claim, 0.001, 5000), np.random.default_rng(0)
     test = method.learn(draw(REVEALING, 1000, rng)).test
     counts = test.count(draw(REVEALING, 5000, rng))
     assert method.bound(test, counts) > 0
     each = [
-        inner.bound(event, seen) - point.epsilon
-        for inner, event, seen, point in zip(method._methods(), test.events, counts.points, claim.profile, strict=True)
+        inner.bound(event, observed) - point.epsilon
+        for inner, event, observed, point in zip(
+            method._methods(), test.events, counts.points, claim.profile, strict=True
+        )
     ]
     assert [excess > 0 for excess in each] == [False, True, False]
     assert method.bound(test, counts) == max(each)
-    # Each point has its share of the error only.
+    # Each point has only its share of the level.
     assert all(inner.alpha == pytest.approx(0.001 / 3) for inner in method._methods())
 
 
@@ -211,20 +214,20 @@ def halved(left: bool, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_what_is_held_out_knows_no_luck() -> None:
-    """Where both sides are alike, a loss one standard error on the safe side passes 0 for one in six pairs at most.
+    """If both sides are alike, a loss one standard error on the safe side is positive for at most one in six pairs.
 
-    Of 25 pairs 16 or more would do so with a chance below 1e-6. The luckiest of many rules passes 0 on nearly all.
+    For 16 or more of 25 pairs it is positive with probability below 1e-6; that of the luckiest of many rules is, on nearly all.
     """
     method = method_for(auditor.PureDP(0.1), "fixed", 0.05, 10**7).with_margin(1.0)
     samples = [draw(vectors, 1_000, np.random.default_rng(seed)) for seed in range(25)]
     assert sum(method.learn(sample).forecast > 0 for sample in samples) >= 23
-    seen = [method.prospects(method.evidence(sample))[0] for sample in samples]
-    assert sum(one.loss - one.error > 0 for one in seen) < 16
+    observed = [method.prospects(method.evidence(sample))[0] for sample in samples]
+    assert sum(prospect.loss - prospect.error > 0 for prospect in observed) < 16
 
 
 @pytest.mark.parametrize("name", ["fixed", "two-intervals"])
 def test_what_is_held_out_knows_a_loss(name: str) -> None:
-    """Wins at 2/3 of 40,000 outputs are ln 2 within .02, six standard errors."""
+    """With wins on 2/3 of 40,000 outputs the loss is ln 2 within .02, six standard errors."""
     method = method_for(auditor.PureDP(0.1), name, 0.05, 10**9).with_margin(1.0)
     sample = draw(halved, 20_000, np.random.default_rng(1))
     assert method.prospects(method.evidence(sample))[0].loss == pytest.approx(math.log(2), abs=0.08)
@@ -233,12 +236,12 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
 
 
 def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:
-    """The event of a short look is the luckiest of many; a long look that shows another does not confirm it."""
+    """The event of a short look is the luckiest of many; a long look whose best event is another one does not confirm it."""
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
     nothing = HeldOutWins(0, 0, 0, 1)
     lucky, long, later = (
-        (nothing, HeldOutWins(*seen), nothing)
-        for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
+        (nothing, HeldOutWins(*observed), nothing)
+        for observed in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
     )
     assert method.joined(lucky, long)[1] == long[1]
     assert method.joined(long, later)[1] == HeldOutWins(3, 4, 3_500, 2, 4, 2_000)
@@ -269,12 +272,13 @@ def test_a_profile_is_drawn_as_far_as_there_is_something_to_see(near: float, van
 
 
 def test_what_is_expected_of_a_rule_for_mu_may_be_rounded() -> None:
-    """A curve expects fractions of outputs, which sum to their number up to rounding: no threshold may be lost through it."""
+    """The expected counts of a curve are fractions of outputs, whose sum is their number up to rounding: no threshold
+    may be lost through it."""
     left = np.random.default_rng(0).uniform(5_000, 15_000, 1000)
     right = 20_000 - left
-    seen = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
-    assert np.any(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses != 20_000)
-    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(seen) > 0)
+    counts = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
+    assert np.any(counts.left_wins + counts.right_wins + counts.left_losses + counts.right_losses != 20_000)
+    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(counts) > 0)
 
 
 def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
@@ -285,13 +289,13 @@ def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
 
 
 def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubted() -> None:
-    """Nine wins of nine, against 550 of 1,000: an event of a hundredth of the outputs, and one that shows ε = 0.2."""
+    """Nine wins of nine, against 550 of 1,000: an event on a hundredth of the outputs, and one that shows ε = 0.2."""
     lucky, real = np.array([9.0, 550.0]), np.array([0.0, 450.0])
-    seen = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
+    counts = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
     bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).with_margin(1.0)
-    assert np.argmax(bold.forecast(seen)) == 0
-    assert np.argmax(bold.with_prior().forecast(seen)) == 1
-    # A rule that guesses often and always wins is no longer doubted.
+    assert np.argmax(bold.forecast(counts)) == 0
+    assert np.argmax(bold.with_prior().forecast(counts)) == 1
+    # A rule that guesses often and always wins is not doubted.
     certain = RuleCounts(np.array([5_000.0]), np.zeros(1), np.zeros(1), np.zeros(1), 100_000)
     assert bold.with_prior().forecast(certain)[0] > 2
 
@@ -312,7 +316,8 @@ def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bo
 def test_a_bold_rule_is_worth_no_more_than_it_guesses(
     begin: float, better: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of halves of the outputs won 396 of 551 guesses. The one of all outputs guesses on some 20 of 2,000, or on 1,000."""
+    """Rules learned from halves of the outputs won 396 of 551 guesses. The rule from all outputs guesses on some 20 of
+    2,000, or on 1,000."""
     method = method_for(auditor.PureDP(0.1), "fixed", 0.1, 13_600_000)
     careful, bold = (Event(Place("output"), Cells((edge,), (ABSTAIN, LEFT), {})) for edge in (0.1, begin))
     won = HeldOutWins(20_848, 30_210, 1_500_000, 2), HeldOutWins(0, 0, 1, 1), HeldOutWins(396, 551, 1_500_000, 1)
@@ -325,7 +330,7 @@ def test_a_bold_rule_is_worth_no_more_than_it_guesses(
 
 
 def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
-    """What a short look learns falls short by more than its error, so each counts for its share of the outputs."""
+    """The event of a short look falls short by more than its error, so each look counts by its share of the outputs."""
     method = method_for(auditor.ZeroConcentratedDP(0.5), "auto", 0.05, 10**6)
     long, short = ((0.8, 0.2, 0.1, 900.0),), ((0.0, 0.01, 0.3, 100.0),)
     for one, other in ((long, short), (short, long)):
@@ -334,9 +339,8 @@ def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
 
 @pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0)])
 def test_what_is_gross_shows_in_a_first_look_for_a_divergence(claim: Any) -> None:
-    """All of 32 outputs tell the sides apart, or none does: of 20 looks at equal sides fewer than half show the claim, though
-    each would with a chance below 1/10 (right for 24 of 32 or more): all of it fails with a chance below 1e-6.
-    """
+    """All of 32 outputs separate the sides, or none does. Of 20 looks at equal sides fewer than half show the claim, as
+    each would with probability below 1/10 (24 or more of 32 guesses right); the test fails with probability below 1e-6."""
     method = method_for(claim, "auto", 0.05, 10**6)
 
     def shown(shift: float, seed: int) -> float:

@@ -40,7 +40,7 @@ def totals_of(crowd: Sequence[int], contributions: Sequence[Sequence[int]]) -> t
 def all_neighbours(
     contributions: list[list[int]], low: int, high: int, relation: str
 ) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Enumerate the definition: all crowds, and every person who could be added, removed or substituted."""
+    """Enumerate the definition: all crowds, and every person who can be added, removed or substituted."""
     kinds = range(len(contributions))
     crowds = set(itertools.product(range(low, high + 1), repeat=len(contributions)))
     steps = []
@@ -50,12 +50,12 @@ def all_neighbours(
             steps.append({kind: -1})
         else:
             steps += [{kind: 1, other: -1} for other in kinds if other != kind]
-    found = set()
+    pairs = set()
     for crowd, step in itertools.product(crowds, steps):
         moved = tuple(n + step.get(kind, 0) for kind, n in enumerate(crowd))
         if moved in crowds:
-            found.add((totals_of(crowd, contributions), totals_of(moved, contributions)))
-    return found
+            pairs.add((totals_of(crowd, contributions), totals_of(moved, contributions)))
+    return pairs
 
 
 @given(CONTRIBUTIONS, st.integers(0, 3), st.integers(0, 3), st.sampled_from(["add_remove", "substitute"]))
@@ -87,7 +87,7 @@ def test_the_difference_of_large_totals_is_exactly_one_contribution(relation: st
 
 
 def reach_of(pair: Pair, norm: str) -> Fraction:
-    """Measure exactly, with no rounding of our own."""
+    """Compute the reach exactly, without rounding."""
     steps = [abs(Fraction(b) - Fraction(a)) for a, b in zip(pair.left, pair.right, strict=True)]
     return sum(steps, Fraction(0)) if norm == "l1" else max(steps)
 
@@ -106,7 +106,7 @@ def test_integer_vectors_stay_in_their_range_and_within_reach(
         lambda: Totals(cells=cells, values=(low, low + span), contribution={norm: reach})  # type: ignore[arg-type]
     )
     if domain is None:
-        # One cell moved by the whole reach would fit wherever the range is as long as that.
+        # A single cell moved by the whole reach would fit if its range were as long.
         assert reach > span
         return
     for pair in with_simpler(domain):
@@ -334,15 +334,15 @@ ILL: list[tuple[Callable[[], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "told"), ILL, ids=[told for _, told in ILL])
-def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> None:
+@pytest.mark.parametrize(("make", "message"), ILL, ids=[message for _, message in ILL])
+def test_what_cannot_be_meant_is_told(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         make()
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("domain", "told"),
+    ("domain", "message"),
     [
         (Pairs([(0, 1), (1, 2)]), "the 2 pairs given"),
         (Records([0, 10], size=[1, 5000]), "1 to 5,000 records (numbers from 0 to 10)"),
@@ -360,8 +360,8 @@ def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> Non
         ),
     ],
 )
-def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, told: str) -> None:
-    assert str(domain) == told
+def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, message: str) -> None:
+    assert str(domain) == message
 
 
 def test_both_sides_are_floats_where_the_ends_of_the_range_are_whole() -> None:
@@ -434,7 +434,7 @@ def test_the_ladder_rises_from_one_end_to_the_other(ends: tuple[Number, Number])
 
 
 def test_a_domain_that_forgets_a_method_is_refused() -> None:
-    """Without `mutate` a search would stay at the corners, and without `random` it would see nothing but the corners."""
+    """Without `mutate` a search would stay at the corners, and without `random` it would try nothing else."""
 
     class Forgetful(Domain):
         def corners(self) -> list[Pair]:
@@ -444,7 +444,7 @@ def test_a_domain_that_forgets_a_method_is_refused() -> None:
         Forgetful()  # type: ignore[abstract]
 
     class Alike:
-        """A domain that lacks a method, unknown to its author."""
+        """A domain that lacks a method, by mistake."""
 
         corners = Forgetful.corners
 

@@ -33,10 +33,10 @@ def test_the_pair_across_an_edge_is_found_in_few_steps(domain: Domain, measure: 
         return [f"{measure(pair.left) < EDGE} {measure(pair.right) < EDGE}" for pair in pairs]
 
     corners = domain.corners()
-    found = find_edges(domain, kinds, corners, kinds(corners))
-    assert any((measure(pair.left) < EDGE) != (measure(pair.right) < EDGE) for pair in found)
+    edges = find_edges(domain, kinds, corners, kinds(corners))
+    assert any((measure(pair.left) < EDGE) != (measure(pair.right) < EDGE) for pair in edges)
     assert asked - len(corners) <= 4 * MOST_HALVINGS
-    assert isinstance(domain, Records) or {type(total) for pair in found for total in pair.left} == {int}
+    assert isinstance(domain, Records) or {type(total) for pair in edges for total in pair.left} == {int}
 
 
 def test_where_all_outputs_are_of_one_kind_there_is_nothing_to_find() -> None:

@@ -44,15 +44,15 @@ def test_the_facts_of_a_data_set(dataset: object, expected: set[str]) -> None:
 
 def test_rows_have_facts_by_column() -> None:
     rows = [{"user": 1, "city": "Bern"}, {"user": 1, "city": None}, {"user": 1, "city": "Oslo"}]
-    found = {str(fact) for fact in facts_of(rows)}
+    facts = {str(fact) for fact in facts_of(rows)}
     assert {
         "a certain city, Bern",
         "a missing city",
         "so many rows of one user, 3",
         "one user in all rows",
         "a certain user, 1",
-    } <= found
-    assert "one city in all rows" not in found
+    } <= facts
+    assert "one city in all rows" not in facts
 
 
 def test_fifteen_records_alike_are_a_crowd() -> None:

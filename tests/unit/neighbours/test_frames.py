@@ -47,7 +47,7 @@ def domains() -> list[Frame]:
     ):
         for rows in [(1, 1)] if unit == "no id" else [(1, 3), (2, 2), (2, 4)]:
             if unit == "row" and rows == (2, 2):
-                continue  # no person can have another row
+                continue  # a person cannot have a second row
             persons = {} if unit == "no id" else {"id": "user", "rows_per_person": rows, "unit": unit}
             made.append(Frame(FEW, size=(0, 9), relation=relation, order=order, **persons))
     return made
@@ -70,7 +70,7 @@ def test_frames_of_one_size_have_neighbours_under_substitute(
 
 
 def rows_of(data: list[dict[str, Any]], order: str, without: Any = None) -> Any:
-    """Return the rows as text, without those of one person; as a bag where the order does not count."""
+    """Return the rows as text, without those of one person; as a multiset where order does not count."""
     rows = [repr(row) for row in data if without is None or row["user"] != without]
     return Counter(rows) if order == "shuffled" else rows
 
@@ -80,7 +80,7 @@ def one_row_less(data: list[dict[str, Any]], order: str) -> list[Any]:
 
 
 def are_neighbours(pair: Pair, domain: Frame) -> bool:
-    """The definition, without anything that the domain keeps."""
+    """Apply the definition, without the domain's own code."""
     left, right, order = pair.left, pair.right, domain.order
     grows = domain.relation == "add_remove"
     if domain.id is None or domain.unit == "row":
@@ -165,7 +165,7 @@ def test_the_simplest_pairs_are_small_neighbours_and_each_stands_once(domain: Fr
         assert max(len(pair.left), len(pair.right)) <= most
 
 
-# What a fault needs in order to show, as a question about the other rows and those of the added person.
+# Conditions that a fault needs in order to show, on the other rows and those of the added person.
 NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] = {
     "alone, with the most rows": lambda cities, paid, his, pays: not cities and len(his) == 3 and len({*his}) == 1,
     "alone, in all groups": lambda cities, paid, his, pays: not cities and {*his} == {"a", "b", None},
@@ -191,15 +191,15 @@ NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] 
 
 @pytest.mark.parametrize("need", NEEDED)
 def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: str) -> None:
-    """There are few enough of them that an audit of 100,000 outputs looks at all."""
+    """There are so few of these pairs that an audit of 100,000 outputs tries all of them."""
     columns = {"city": COLUMNS["city"], "paid": {"type": "number", "low": -1000, "high": 1000}}
     domain = Frame(columns, id="user", rows_per_person=(1, 3))
-    found = False
+    is_among = False
     for pair in [*domain.simplest()[:36], *domain.corners()[:56]]:
         others = {row["user"] for row in pair.left}
         coming = [row for row in pair.right if row["user"] not in others]
-        found |= NEEDED[need](*([row[name] for row in rows] for rows in (pair.left, coming) for name in columns))
-    assert found
+        is_among |= NEEDED[need](*([row[name] for row in rows] for rows in (pair.left, coming) for name in columns))
+    assert is_among
 
 
 @ALL_DOMAINS
@@ -223,7 +223,8 @@ def test_rows_come_into_another_order_step_by_step(domain: Frame) -> None:
 
 
 def rows_apart(pair: Pair, domain: Frame) -> int:
-    """How many rows, or persons, differ, by the multisets of rows; under add_remove a changed row is removed and added."""
+    """Return the number of rows, or persons, that differ, by multisets of rows; under add_remove a changed row is
+    removed and added."""
 
     def owned(data: list[dict[str, Any]], user: int) -> list[str]:
         rows = [repr(row) for row in data if row["user"] == user]
@@ -270,7 +271,7 @@ def test_a_path_of_steps_adds_a_person_each() -> None:
 
 def descend(domain: Frame, pair: Pair, breaks: Any) -> Pair:
     while True:
-        smaller = next((found for found in simpler(pair, domain) if breaks(found)), None)
+        smaller = next((candidate for candidate in simpler(pair, domain) if breaks(candidate)), None)
         if smaller is None:
             return pair
         pair = smaller
@@ -285,8 +286,8 @@ def test_a_planted_fault_shrinks_to_the_rows_that_matter() -> None:
         return abs(nulls[0] - nulls[1]) >= 2
 
     rng = np.random.default_rng(3)
-    found = next(pair for pair in iter(lambda: domain.random(rng), None) if breaks(pair) and len(pair.left) > 4)
-    small = descend(domain, found, breaks)
+    failing = next(pair for pair in iter(lambda: domain.random(rng), None) if breaks(pair) and len(pair.left) > 4)
+    small = descend(domain, failing, breaks)
     data = max(small.left, small.right, key=len)
     assert min(len(small.left), len(small.right)) == 0
     assert data == [{"user": 1, "city": None, "sum": 0.0}] * 2
@@ -408,7 +409,7 @@ def test_types_do_not_reveal_the_side(form: str) -> None:
     pairs = built(form).corners()[:80]
     assert any(not pair.left for pair in pairs)
     types = [types_of(form, pair.dataset(side)) for pair in pairs for side in ("left", "right")]  # type: ignore[arg-type]
-    assert all(found == types[0] for found in types)
+    assert all(kinds == types[0] for kinds in types)
 
 
 @pytest.mark.parametrize("form", CONTAINERS)
@@ -445,7 +446,7 @@ def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
 
 @pytest.mark.parametrize("form", CONTAINERS)
 def test_a_frame_is_the_same_when_it_is_read_from_a_report(form: str) -> None:
-    """Spelled as report.json spells it, and given to the domain as the pair to look at again."""
+    """Spelled as in report.json, and passed to the domain as the pair to recount."""
     domain, rng = built(form), np.random.default_rng(2)
     read = TypeAdapter(PairField)
     for pair in [*domain.corners()[:60], *(domain.random(rng) for _ in range(20))]:
@@ -507,7 +508,7 @@ def test_corners_hold_what_programs_trip_over() -> None:
 
 
 def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() -> None:
-    """Integers may be keys of groups, as choices are."""
+    """Integers may be group keys, as choices are."""
     columns = {"g": {"type": "integer", "low": 0, "high": 9}, "h": {"type": "integer", "low": 0, "high": 10**6}}
     domain = Frame(columns, id="user", rows_per_person=(1, 10), size=(0, 20))
     alone = [{row["g"] for row in pair.right} for pair in domain.corners() if not pair.left]
@@ -517,13 +518,13 @@ def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_the_person_who_differs_is_at_every_place(place: str) -> None:
     domain = Frame(FEW, id="user", size=(0, 20))
-    found = False
+    is_there = False
     for pair in domain.corners():
         if len(pair.left) == 10:
             [new] = {row["user"] for row in pair.right} - {row["user"] for row in pair.left}
             at = [row["user"] for row in pair.right].index(new)
-            found |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
-    assert found
+            is_there |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
+    assert is_there
 
 
 def test_shuffled_rows_come_in_other_orders() -> None:
@@ -547,7 +548,7 @@ def test_a_container_that_is_gone_names_what_to_write(form: str) -> None:
 
 
 def test_what_stands_in_for_a_container_that_is_gone_makes_it() -> None:
-    """The types still follow from the columns alone, also of an empty frame."""
+    """The types still follow from the columns alone, even for an empty frame."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
     pair = Frame(COLUMNS, size=(0, 3), form="polars").corners()[0]

@@ -1,4 +1,5 @@
-"""The limits of domains: which of two contains all data sets of the other, and that reports keep what decides it."""
+"""The limits of domains: which of two domains contains all data sets of the other, and that reports keep the facts
+that decide it."""
 
 import json
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ def pairs(one: Any, *others: Any) -> list[tuple[Any, Any]]:
     return [(one, other) for other in others]
 
 
-# The first domain has all data sets of the second, which lacks some.
+# The first domain contains all data sets of the second, and others too.
 WIDER: list[tuple[Any, Any]] = [
     *pairs(records(), records((1, 9)), records((0, 8)), records(record=(0, 4)), Valid(records(), kept)),
     *((one, records()) for one in (records(record=(-1, 5)), records(distance=2))),
@@ -97,7 +98,7 @@ WIDER: list[tuple[Any, Any]] = [
     (Canaries([1, 2, 3], "a:b"), Canaries([4, 5], "a:b")),
     *((Canaries([1, 2, 3], "a:b", **more), Canaries([1, 2, 3], "a:b")) for more in ({"runs": 2}, {"records": [1]})),
 ]
-# Neither has all data sets of the other.
+# Neither domain contains all data sets of the other.
 OTHERS: list[tuple[Any, Any]] = [
     (records((0, 9)), records((1, 10))),
     (records((0, 9), record=(0, 4)), records((0, 8))),
@@ -116,7 +117,7 @@ OTHERS: list[tuple[Any, Any]] = [
 
 
 def limits(domain: Any) -> Any:
-    """Return the limits as a report holds them."""
+    """Return the limits as a report stores them."""
     return json.loads(to_json(round_floats(domain.limits())))
 
 

@@ -51,24 +51,24 @@ def read_back(data: Any) -> Any:
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
 def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
-    # One walk may hold 29 of 250 pairs whose moves meet, and eight hold less than one in ten.
+    # One walk may have 29 of 250 pairs whose moves meet, and eight walks together fewer than one in ten.
     walks = 8 if getattr(domain, "distance", 1) > 1 else 1
     pairs = domain.corners()
     if len(pairs) > 2:
         pairs = [pair for seed in range(walks) for pair in with_simpler(domain, seed)]
-    known = 0
+    recognised = 0
     for pair in pairs:
         written = pair.to_dict()
         own = domain.own(read_back(written["left"]), read_back(written["right"]))
         if own is None:
             continue
-        known += 1
+        recognised += 1
         assert own.texts() == pair.texts()
         assert (own.relation, own.form) == (pair.relation, pair.form)
-        if known % 8 == 1:  # frames of pandas take long to write
+        if recognised % 8 == 1:  # frames of pandas take long to write
             assert [repr(own.dataset(side)) for side in SIDES] == [repr(pair.dataset(side)) for side in SIDES]
-    # Infinities in text columns, and moves that meet, may be refused. That only costs a second look.
-    assert known > 0.9 * len(pairs)
+    # Infinities in text columns, and moves that meet, may be refused, which only costs a second search.
+    assert recognised > 0.9 * len(pairs)
 
 
 NOT_OWN: list[tuple[str, Any, Any]] = [
@@ -156,7 +156,7 @@ def row(number: int, **changes: Any) -> dict[str, Any]:
 )
 def test_of_frames_only_persons_who_may_come_are_taken(left: Any, right: Any, is_own: bool) -> None:
     assert (DOMAINS["persons"].own(left, right) is not None) == is_own
-    # Whoever comes may go.
+    # Whatever may be added may be removed.
     assert (DOMAINS["persons"].own(copy.deepcopy(right), left) is not None) == is_own
 
 

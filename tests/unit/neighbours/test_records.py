@@ -15,10 +15,10 @@ from auditor.neighbours.records import Records
 
 
 def distance(pair: Pair, relation: str) -> float:
-    """Return how many steps of the relation lie between the two data sets."""
+    """Return the number of steps of the relation between the two data sets."""
     left, right = pair.left, pair.right
     if relation == "add_remove":
-        # Common beginnings and ends cost nothing, but long data sets would take much time.
+        # Common prefixes and suffixes cost nothing, but long data sets would take much time.
         while left and right and left[-1] == right[-1]:
             left, right = left[:-1], right[:-1]
         start = next(
@@ -68,7 +68,7 @@ def test_pairs_are_neighbours_within_their_ranges(
 def test_mechanisms_receive_arrays_of_one_type_and_shape(
     kind: dict[str, Any], size: tuple[int, int], columns: int | None, relation: str
 ) -> None:
-    """Neither the type nor the shape of a record tells the sides apart, empty data included."""
+    """Neither the type nor the shape of a record distinguishes the sides, including empty data."""
     domain = made(lambda: Records(**kind, size=size, columns=columns, relation=relation))
     if domain is None:
         return
@@ -94,13 +94,15 @@ def test_every_distance_up_to_the_allowed_one_is_reached() -> None:
 
 def corners(**options: Any) -> set[tuple[Any, Any]]:
     """Return the corners, either way round."""
-    found = Records(**{"record": (0, 10), "integer": True, "size": (0, 20), **options}).corners()
-    assert len({pair.key() for pair in found}) == len(found)
-    return {(pair.left, pair.right) for pair in found} | {(pair.right, pair.left) for pair in found}
+    corners_of_domain = Records(**{"record": (0, 10), "integer": True, "size": (0, 20), **options}).corners()
+    assert len({pair.key() for pair in corners_of_domain}) == len(corners_of_domain)
+    return {(pair.left, pair.right) for pair in corners_of_domain} | {
+        (pair.right, pair.left) for pair in corners_of_domain
+    }
 
 
 def insertions(base: tuple[int, ...], record: int) -> list[tuple[Any, Any]]:
-    """Insert at the first, the middle and the last place."""
+    """Insert the record at the first, the middle and the last place."""
     return [(base, (*base[:at], record, *base[at:])) for at in (0, len(base) // 2, len(base))]
 
 
@@ -141,8 +143,8 @@ WORST: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
 
 @pytest.mark.parametrize(("low", "high"), [(0, 200), (7, 7), (100, 300), (0, 1), (49, 51)])
 def test_the_smallest_and_the_largest_size_are_corners(low: int, high: int) -> None:
-    found = Records((0.0, 1.0), size=(low, high), relation="substitute").corners()
-    sizes = {len(pair.left) for pair in found}
+    corners_of_domain = Records((0.0, 1.0), size=(low, high), relation="substitute").corners()
+    sizes = {len(pair.left) for pair in corners_of_domain}
     assert {max(low, 1), high} <= sizes
     assert (low, high) == (7, 7) or {
         low,
@@ -209,11 +211,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_what_cannot_be_meant_is_told(options: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_cannot_be_meant_is_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Records(**{"size": (0, 5), **options})
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("columns", [None, 2])
@@ -248,7 +250,7 @@ def test_a_record_of_a_sign_opposite_to_all_others(n: int) -> None:
 
 
 def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> None:
-    """Near 2⁵⁰ there are five floats between two integers; a rounding fault shows on only some of them."""
+    """Near 2⁵⁰ there are five floats between two integers, and a rounding fault shows on only some of them."""
     low = 2.0**50
     domain = Records((low, low + 1.0), size=(64, 64), relation="substitute")
     alike = {pair.left[0] - low for pair in domain.simplest() if len({*pair.left}) == 1}
@@ -261,7 +263,7 @@ def test_each_of_a_few_values_is_tried_alone() -> None:
 
 
 def test_a_run_of_records_becomes_like_another() -> None:
-    """A crowd of two values is a step away from one with other shares of them: misses have a chance below 1e-9."""
+    """A crowd of two values is one step away from a crowd with other shares of them: misses have probability below 1e-9."""
     domain, rng = Records((0, 100), size=(0, 20)), np.random.default_rng(1)
     [pair] = [one for one in domain.crowds() if list(one.left) == [*[0.0] * 18, 50.0] and one.right[-1] == 100]
     near = [list(domain.mutate(pair, rng).left) for _ in range(500)]

@@ -18,7 +18,7 @@ from auditor.neighbours.totals import Totals
 
 @dataclass
 class Toy:
-    """A score of pairs that is known without any outputs, and a record of what was asked."""
+    """A score of pairs that is known without any outputs, and a record of the calls."""
 
     peak: float = 0.0
     asked: list[tuple[list[Pair], int]] = field(default_factory=list)
@@ -57,23 +57,23 @@ def test_the_search_spends_at_most_its_budget_and_enough_on_every_pair(budget: i
 @pytest.mark.parametrize("domain", DOMAINS, ids=["totals", "two kinds", "range", "pairs"])
 def test_the_same_seed_searches_the_same_way(domain: Domain) -> None:
     first, second = Toy(3.0), Toy(3.0)
-    found = [search_pairs(domain, toy, Budget(20_000), np.random.default_rng(5)) for toy in (first, second)]
-    assert found[0] == found[1]
+    best = [search_pairs(domain, toy, Budget(20_000), np.random.default_rng(5)) for toy in (first, second)]
+    assert best[0] == best[1]
     assert first.asked == second.asked
 
 
 @pytest.mark.parametrize("peak", [0, 1, 500, 5_000, 50_000, 99_999])
 def test_a_planted_maximum_at_a_corner_is_found(peak: int) -> None:
-    found = search_pairs(totals(), Toy(peak), Budget(100_000), np.random.default_rng(1)).pair
-    assert Toy.value(found) == peak
+    best = search_pairs(totals(), Toy(peak), Budget(100_000), np.random.default_rng(1)).pair
+    assert Toy.value(best) == peak
 
 
 @given(peak=st.integers(0, 100_000), seed=st.integers(0, 100))
 def test_what_is_found_is_the_best_of_all_that_was_looked_at(peak: int, seed: int) -> None:
     toy = Toy(peak)
-    found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(seed))
-    seen = [abs(Toy.value(pair) - peak) for pairs, _ in toy.asked for pair in pairs]
-    assert abs(Toy.value(found.pair) - peak) == min(seen)
+    best = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(seed))
+    observed = [abs(Toy.value(pair) - peak) for pairs, _ in toy.asked for pair in pairs]
+    assert abs(Toy.value(best.pair) - peak) == min(observed)
 
 
 @pytest.mark.parametrize("nowhere", [math.nan, -math.inf])
@@ -116,27 +116,27 @@ def test_a_pair_and_its_mirror_image_are_looked_at_once() -> None:
 def test_few_outputs_go_to_one_look_at_each_of_several_pairs(looks: int) -> None:
     toy = Toy(peak=looks - 2)
     pairs = Pairs([(i, i + 1) for i in range(looks)])
-    found = search_pairs(pairs, toy, Budget(looks * LEAST_OUTPUTS), np.random.default_rng(0)).pair
-    assert found == pairs.corners()[looks - 2]
+    best = search_pairs(pairs, toy, Budget(looks * LEAST_OUTPUTS), np.random.default_rng(0)).pair
+    assert best == pairs.corners()[looks - 2]
     assert [outputs for _, outputs in toy.asked] == [LEAST_OUTPUTS]
 
 
 def test_mutation_comes_nearer_than_corners_and_random_members() -> None:
-    """A peak between two rungs of the ladder, to which a first round comes within 2 % in 8 of 60 runs."""
-    peak, by_luck, found = 61_803, 0, 0
+    """A peak between two rungs of the ladder, to which the first stage comes within 2 % in 8 of 60 runs."""
+    peak, by_luck, by_search = 61_803, 0, 0
     for seed in range(60):
         toy = Toy(peak)
         best = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(seed))
         by_luck += any(abs(Toy.value(pair) - peak) <= 2000 for pair in toy.asked[0][0])
-        found += abs(Toy.value(best.pair) - peak) <= 2000
-    assert found >= 2 * by_luck
+        by_search += abs(Toy.value(best.pair) - peak) <= 2000
+    assert by_search >= 2 * by_luck
 
 
 def test_of_equal_pairs_the_first_wins() -> None:
-    found = search_pairs(
+    best = search_pairs(
         DOMAINS[1], lambda pairs, outputs: [0.0] * len(pairs), Budget(100_000), np.random.default_rng(0)
     )
-    assert found.pair == DOMAINS[1].corners()[0]
+    assert best.pair == DOMAINS[1].corners()[0]
 
 
 def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
@@ -151,15 +151,15 @@ def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
 
 @pytest.mark.parametrize("peak", [12_345, 61_803])
 def test_pairs_that_are_known_to_be_worth_it_are_looked_at_first(peak: int) -> None:
-    toy, known = Toy(peak), Pair((peak,), (peak + 1,), origin=((peak,), (peak + 1,), (1,)))
-    found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0), first=[known])
-    assert toy.asked[0][0][0] == known
-    assert found.pair == known
+    toy, promising = Toy(peak), Pair((peak,), (peak + 1,), origin=((peak,), (peak + 1,), (1,)))
+    best = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0), first=[promising])
+    assert toy.asked[0][0][0] == promising
+    assert best.pair == promising
 
 
 @given(most=st.integers(2, 20), seed=st.integers(0, 100))
 def test_of_many_pairs_the_first_round_takes_some_and_those_that_are_known_always(most: int, seed: int) -> None:
-    toy, known = Toy(), Pair((61_803,), (61_804,), origin=((61_803,), (61_804,), (1,)))
-    search_pairs(totals(), toy, Budget(100_000, most_pairs=most), np.random.default_rng(seed), first=[known])
-    assert known in toy.asked[0][0]
+    toy, promising = Toy(), Pair((61_803,), (61_804,), origin=((61_803,), (61_804,), (1,)))
+    search_pairs(totals(), toy, Budget(100_000, most_pairs=most), np.random.default_rng(seed), first=[promising])
+    assert promising in toy.asked[0][0]
     assert len(toy.asked[0][0]) == most

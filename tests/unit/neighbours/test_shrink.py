@@ -19,11 +19,11 @@ from auditor.neighbours.totals import Totals
 
 
 def member(domain: Domain, seed: int) -> Pair:
-    """Return a corner, a random member, or one some steps away from it."""
+    """Return a corner, a random pair, or one some mutations away from it."""
     rng = np.random.default_rng(seed)
     corners = domain.corners()
     pair = corners[rng.integers(len(corners))]
-    with contextlib.suppress(InvalidInputError):  # where there is hardly a pair but the corners
+    with contextlib.suppress(InvalidInputError):  # for domains with hardly a pair besides the corners
         pair = pair if rng.random() < 0.3 else domain.random(rng)
         for _ in range(rng.integers(3)):
             pair = domain.mutate(pair, rng)
@@ -90,7 +90,7 @@ def test_simpler_integers_are_exact(value: int) -> None:
 def test_data_sets_of_ten_thousand_records_are_shrunk_without_delay() -> None:
     domain = Records((0, 1), size=(0, 20_000), integer=True)
     pair = Pair((0, 1) * 5000, (0, 1) * 5000 + (1,), domain.relation, Arrays())
-    sizes = [len(found.left) for found in itertools.islice(simpler(pair, domain), 3)]
+    sizes = [len(proposal.left) for proposal in itertools.islice(simpler(pair, domain), 3)]
     assert sizes == [0, 10_000, 5_000], "without all, with all of them simpler, without half"
 
 

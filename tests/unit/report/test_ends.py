@@ -145,7 +145,7 @@ Form = Callable[[RunResult], tuple[list[bool], bool]]
 
 
 def terminal(run: RunResult) -> tuple[list[bool], bool]:
-    """Return for each audit, and for the run, whether it is said to be as expected."""
+    """Return for each audit, and for the run, whether the terminal shows it as expected."""
     printed = io.StringIO()
     print_result(run, Console(file=printed, width=400))
     lines = printed.getvalue().splitlines()
@@ -177,16 +177,16 @@ def html(run: RunResult) -> tuple[list[bool], bool]:
     cards = [re.search(rf'<section class="card ([^"]*)" id="audit-\d+">\s*<header><h2>{audit.name}</h2>(.*?)</header>', page)
              for audit in run.audits]  # fmt: skip
     assert all(cards)
-    told = [card is not None and "unexpected" not in card[1] for card in cards]
-    assert told == [card is not None and "as expected</small>" in card[2] for card in cards]
+    shown = [card is not None and "unexpected" not in card[1] for card in cards]
+    assert shown == [card is not None and "as expected</small>" in card[2] for card in cards]
     alone = to_cards(run.audits)
-    assert [alone.count("as expected</small>")] == [sum(told)]
+    assert [alone.count("as expected</small>")] == [sum(shown)]
     headline = re.search(r'<p class="headline ([^"]*)">(.*?)</p>', page)
     assert headline is not None
     is_good = "unexpected" not in headline[1]
     if run.audits:
         assert is_good == headline[2].endswith("This is what was expected.")
-    return told, is_good
+    return shown, is_good
 
 
 def junit(run: RunResult) -> tuple[list[bool], bool]:
@@ -208,9 +208,9 @@ def junit(run: RunResult) -> tuple[list[bool], bool]:
 def github(run: RunResult) -> tuple[list[bool], bool]:
     errors = [line for line in annotations(run, "a.yaml") if line.startswith("::error")]
     titled = [re.search("title=(.*?)::", line) for line in errors]
-    told = [match[1].replace("%3A", ":") for match in titled if match]
+    shown = [match[1].replace("%3A", ":") for match in titled if match]
     good = [
-        not any(title.startswith(f"{audit.name}: {audit.verdict.replace('_', ' ')}") for title in told)
+        not any(title.startswith(f"{audit.name}: {audit.verdict.replace('_', ' ')}") for title in shown)
         for audit in run.audits
     ]
     return good, not errors
@@ -233,17 +233,17 @@ def test_every_form_says_what_the_end_means(name: str) -> None:
     assert [audit.end for audit in run.audits] == situation.ends
     assert STATUS[run.end] == situation.status
     assert len(run.failures) == situation.failed_changes
-    told = [end is GOOD for end in situation.ends], situation.status == 0
+    shown = [end is GOOD for end in situation.ends], situation.status == 0
     for form, says in FORMS.items():
-        assert says(run) == told, form
-    # A report that was read says the same, as `auditor show` prints it.
+        assert says(run) == shown, form
+    # A report that was read back says the same, as `auditor show` prints it.
     stored = run_from_text(to_json(run.to_dict()))
     assert stored.compared == run.compared
     for form, says in FORMS.items():
-        assert says(stored) == told, f"{form} of the stored report"
+        assert says(stored) == shown, f"{form} of the stored report"
     assert to_json(stored.to_dict()) == to_json(run.to_dict())
-    assert closing_line(run).startswith("run: every audit ended as expected (") == told[1]
-    assert closing_line_of_all([run, run]).split(": ", 1)[1].startswith("every audit ended as expected (") == told[1]
+    assert closing_line(run).startswith("run: every audit ended as expected (") == shown[1]
+    assert closing_line_of_all([run, run]).split(": ", 1)[1].startswith("every audit ended as expected (") == shown[1]
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].changes])
@@ -265,11 +265,11 @@ def test_a_report_without_strict_and_baseline_is_as_before() -> None:
     assert "strict" not in whole["audits"][0]
 
 
-# --- What a pass says where there is a proof ---
+# --- A pass with a proof ---
 
 
 @pytest.mark.parametrize(
-    ("audits", "told"),
+    ("audits", "message"),
     [
         ([sound(proof=PROVED)], "1 claim proved, over the reals: “some audit”. This is what was expected."),
         ([sound(proof=PROVED), sound(proof=PROVED)], "2 claims proved, over the reals: “some audit”, “some audit”. This is"),
@@ -284,8 +284,8 @@ def test_a_report_without_strict_and_baseline_is_as_before() -> None:
         ([sound(proof=replace(PROVED, status="proved_for_pairs", pairs=2))], "1 claim not refuted, which does not prove privacy"),
     ],
 )  # fmt: skip
-def test_a_headline_says_what_is_proved(audits: list[AuditResult], told: str) -> None:
-    assert run_headline(RunResult("run", 0.999, audits)).startswith(told)
+def test_a_headline_says_what_is_proved(audits: list[AuditResult], message: str) -> None:
+    assert run_headline(RunResult("run", 0.999, audits)).startswith(message)
 
 
 def test_the_page_of_a_proved_claim_does_not_say_that_nothing_is_proved() -> None:

@@ -1,4 +1,4 @@
-"""What every form of a report says first, and pairs as tables."""
+"""The first words of every form of a report, and pairs as tables."""
 
 import html
 import io

@@ -27,7 +27,7 @@ ALPHA = 0.001
 
 
 def rule(wins: int, losses: int, trials: int, *, both: bool = False) -> ObservedRule:
-    """Return a rule that guesses "left", or either side equally often, in as many trials on each side."""
+    """Return a rule that guesses "left", or either side equally often, with as many trials on each side."""
     here, there = (
         {"left": [wins, trials], "right": [losses, trials]},
         {"left": [losses, trials], "right": [wins, trials]},
@@ -40,8 +40,8 @@ def rule(wins: int, losses: int, trials: int, *, both: bool = False) -> Observed
 
 def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
     """Return an audit with the bound that its event proves."""
-    found = made(claim=claim, event=event, alpha=ALPHA, **changes)
-    method = method_for(claim, "fixed", ALPHA * found.judgement.share, 1000)
+    audit = made(claim=claim, event=event, alpha=ALPHA, **changes)
+    method = method_for(claim, "fixed", ALPHA * audit.judgement.share, 1000)
     bound = Bound(
         claim.quantity,
         method.bound(SimpleNamespace(events=getattr(event, "points", ())), event.counted()),
@@ -50,12 +50,12 @@ def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
     )
     verdict = Verdict.VIOLATION if claim.excess(bound.value) > 0 else Verdict.NO_VIOLATION_FOUND
     verdict = Verdict.MEASURED if isinstance(claim, Unclaimed) else verdict
-    return changed(found, bound=bound, verdict=verdict, power={"80%": 2.0, "95%": 2.2})
+    return changed(audit, bound=bound, verdict=verdict, power={"80%": 2.0, "95%": 2.2})
 
 
 def rates(words: str) -> list[float]:
-    """Return the rates of right guesses that a sentence names, behind the share of the outputs."""
-    return [float(found) for found in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
+    """Return the rates of correct guesses in a sentence, after the share of the outputs."""
+    return [float(rate) for rate in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
 
 
 def test_a_violation_says_the_rate_that_is_proved_and_the_rate_that_is_allowed() -> None:
@@ -78,9 +78,9 @@ def test_a_rule_that_never_abstains_guesses_every_output() -> None:
 def test_a_pass_says_what_was_seen_and_what_that_proves() -> None:
     words = guess_words(audited(PureDP(1.0), rule(3000, 1500, 10_000)))
     assert words.startswith("The event fires on 22 % of outputs; ")  # 4,500 of 20,000, rounded down
-    seen, proved, allowed = rates(words)
-    assert (seen, allowed) == (66.7, 73.1)
-    assert 64 < proved < seen
+    observed, proved, allowed = rates(words)
+    assert (observed, allowed) == (66.7, 73.1)
+    assert 64 < proved < observed
     assert "guesses from it were right 66.7 % of the time, which proves at least" in words
 
 
@@ -151,7 +151,7 @@ def test_where_no_guess_is_bounded_nothing_is_said(audit: AuditResult) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.85, 0.0375])
 @given(data=st.data())
 def test_the_rate_is_that_of_the_bound_at_its_level(share: float, data: st.DataObject) -> None:
-    """The rate that is said is the Clopper-Pearson limit on the guesses, at the level that the bound has."""
+    """The rate is the Clopper-Pearson limit on the guesses, at the level of the bound."""
     trials = data.draw(st.integers(20, 5000))
     wins = data.draw(st.integers(1, trials))
     losses = data.draw(st.integers(0, min(wins, trials)))
@@ -165,7 +165,7 @@ def test_the_rate_is_that_of_the_bound_at_its_level(share: float, data: st.DataO
         proved, allowed = rates(words)
         assert allowed < proved < 100
         free = free_win_rate(event.counted(), delta, 0.05 * ALPHA * share)
-        # Rounded down: what is said is proved.
+        # Rounded down, since the rate is proved.
         assert epsilon_from_rate(proved / 100, free) <= audit.bound.value + 1e-9
 
 

@@ -59,8 +59,8 @@ def test_a_weak_pass_names_one_number_of_outputs_for_all_its_reasons() -> None:
         "found few; raise `samples` to 9,000, which finds 5 of them; or a smaller domain",
         "raise `samples` to 40,000",
     )
-    told = weak_words(result(**SOUND, warnings=(f"weak: {few}", f"weak: may miss; {many}")))
-    assert told == f"found few; {many}; or a smaller domain; may miss; {many}"
+    shown = weak_words(result(**SOUND, warnings=(f"weak: {few}", f"weak: may miss; {many}")))
+    assert shown == f"found few; {many}; or a smaller domain; may miss; {many}"
     assert weak_words(result(**SOUND, warnings=(f"weak: {few}",))) == few
 
 
@@ -110,9 +110,9 @@ def unescaped(text: str) -> str:
 
 @given(st.text())
 def test_escaped_text_is_on_one_line_and_shows_the_same(text: str) -> None:
-    told = escape(text)
-    assert len(told.splitlines()) <= 1
-    assert unescaped(told) == visible(text)
+    shown = escape(text)
+    assert len(shown.splitlines()) <= 1
+    assert unescaped(shown) == visible(text)
 
 
 @given(st.text())
@@ -143,25 +143,25 @@ def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
 
 
 def test_no_violation_is_told_with_what_would_have_been_caught() -> None:
-    told = finding(result(**SOUND))
-    assert "within the claimed ε = 1" in told
-    assert "on this event, the audit detects ε = 0.650 with 95 % probability" in told
+    shown = finding(result(**SOUND))
+    assert "within the claimed ε = 1" in shown
+    assert "on this event, the audit detects ε = 0.650 with 95 % probability" in shown
     blind = finding(result(**SOUND, power={"80%": math.inf, "95%": math.inf}))
     assert "cannot detect any violation" in blind
 
 
 def test_no_answer_is_told_with_its_reason() -> None:
-    told = result(**{**NO_ANSWER, "stop_reason": "a batch took too long"})
-    assert finding(told) == "No answer: a batch took too long."
-    assert (bound_words(told), pair_words(told.pair)) == ("–", "–")
+    shown = result(**{**NO_ANSWER, "stop_reason": "a batch took too long"})
+    assert finding(shown) == "No answer: a batch took too long."
+    assert (bound_words(shown), pair_words(shown.pair)) == ("–", "–")
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99, 0.999, 0.9995, 1 - 1e-7, 1 - 2**-53])
 def test_a_confidence_is_told_with_the_digits_that_matter(confidence: float) -> None:
-    told = re.search(r"with ([0-9.]+) % confidence", finding(result(bound=Bound("epsilon", 0.77, confidence, "m"))))
-    assert told is not None
-    assert float(told[1]) < 100
-    assert 1 - float(told[1]) / 100 == pytest.approx(1 - confidence, rel=0.06)
+    match = re.search(r"with ([0-9.]+) % confidence", finding(result(bound=Bound("epsilon", 0.77, confidence, "m"))))
+    assert match is not None
+    assert float(match[1]) < 100
+    assert 1 - float(match[1]) / 100 == pytest.approx(1 - confidence, rel=0.06)
 
 
 def test_the_closing_line_counts_what_was_not_as_expected() -> None:
@@ -171,7 +171,7 @@ def test_the_closing_line_counts_what_was_not_as_expected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ([{}], "1 claim violated: “some audit”. Not as expected: “some audit”."),
         (
@@ -189,8 +189,8 @@ def test_the_closing_line_counts_what_was_not_as_expected() -> None:
         ([NO_ANSWER, NO_ANSWER], "2 audits without an answer: “some audit”, “some audit”. Not"),
     ],
 )
-def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], told: str) -> None:
-    assert run_headline(run(*(result(**change) for change in changes))).startswith(told)
+def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], message: str) -> None:
+    assert run_headline(run(*(result(**change) for change in changes))).startswith(message)
 
 
 def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:
@@ -247,7 +247,7 @@ def test_the_old_file_is_intact_when_writing_fails(
 
 
 class Broken:
-    """Open a file that takes half of what is written and then fails, as a full disk does."""
+    """Open a file that takes half of the text and then fails, as on a full disk."""
 
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error
@@ -274,11 +274,11 @@ def test_numpy_numbers_of_a_pair_are_plain_numbers_in_json() -> None:
 
 
 def test_long_data_sets_are_shortened() -> None:
-    told = pair_words(Pair(list(range(1000)), list(range(1001))))
-    assert len(told) <= 160
-    assert told.startswith("[… 988, ")
-    assert "999] (1,000 in all) and" in told
-    assert told.endswith("999, 1000] (1,001 in all)")
+    shown = pair_words(Pair(list(range(1000)), list(range(1001))))
+    assert len(shown) <= 160
+    assert shown.startswith("[… 988, ")
+    assert "999] (1,000 in all) and" in shown
+    assert shown.endswith("999, 1000] (1,001 in all)")
 
 
 def test_one_thing_is_no_plural() -> None:

@@ -1,4 +1,4 @@
-"""Neighbours with a script of questions: pairs of the inner domain with one script, whatever the search does to them."""
+"""Neighbours with a script of questions: pairs of the inner domain that share a script, whatever the search does to them."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def rng() -> np.random.Generator:
 
 
 def questions_in(ask: Any, question: Any) -> bool:
-    """Whether a question is one that may be asked, by a second reading of the keys."""
+    """Whether a question is allowed, by a second implementation of the keys."""
     if isinstance(ask, list):
         return question in ask
     if "range" in ask:
@@ -71,15 +71,15 @@ def test_every_pair_is_neighbouring_and_asks_both_sides_alike(
     assert 1 <= len(corners) <= MOST_CORNERS
     assert 1 <= len(simplest) <= MOST_SIMPLE
     assert len({pair.key() for pair in corners}) == len(corners)
-    found = [*corners[:40], *simplest[:40]]
-    pair = found[stream.integers(len(found))]
+    corners_of_domain = [*corners[:40], *simplest[:40]]
+    pair = corners_of_domain[stream.integers(len(corners_of_domain))]
     for _ in range(10):
         pair = domain.mutate(pair, stream)
-        found += [pair, domain.random(stream), *list(domain.simpler(pair))[:20]]
-        found += [half] if (half := domain.between(pair, domain.random(stream))) is not None else []
-    found += [*domain.rearranged(stream)][:3]
-    for one in found:
-        check(domain, base, ask, one)
+        corners_of_domain += [pair, domain.random(stream), *list(domain.simpler(pair))[:20]]
+        corners_of_domain += [half] if (half := domain.between(pair, domain.random(stream))) is not None else []
+    corners_of_domain += [*domain.rearranged(stream)][:3]
+    for dialogue in corners_of_domain:
+        check(domain, base, ask, dialogue)
 
 
 def test_each_script_is_looked_at_closely_once_on_the_best_pair_that_was_tried_with_it() -> None:
@@ -90,9 +90,9 @@ def test_each_script_is_looked_at_closely_once_on_the_best_pair_that_was_tried_w
     assert len(chosen) == 12
     assert all(scripts.count(script) == 1 for script in scripts)
     for pair in chosen:
-        assert pair is next(one for one in best if one.left["ask"] == pair.left["ask"])
-    # The first scripts and those of largest utility alternate.
-    assert [one.left["ask"] for one in (domain.corners()[0], best[0])] == scripts[:2]
+        assert pair is next(candidate for candidate in best if candidate.left["ask"] == pair.left["ask"])
+    # The first scripts and those with the largest utility alternate.
+    assert [candidate.left["ask"] for candidate in (domain.corners()[0], best[0])] == scripts[:2]
     assert len(domain.closely(best, 1)) == CLOSELY
     assert Records((0, 10), size=(0, 5)).closely(best, 99) == Records((0, 10), size=(0, 5)).simplest()[:CLOSELY]
 
@@ -112,20 +112,20 @@ def test_scripts_get_shorter_plainer_and_simpler_and_so_do_data() -> None:
     base = next(pair for pair in domain.base.corners() if len(pair.left) == 3)
     pair = domain.with_script(base, script)
     tried = list(simpler(pair, domain))
-    assert all(complexity(one) < complexity(pair) for one in tried)
-    written = [one.left["ask"] for one in tried if one.left["data"] == base.left]
+    assert all(complexity(proposal) < complexity(pair) for proposal in tried)
+    written = [proposal.left["ask"] for proposal in tried if proposal.left["data"] == base.left]
     assert [{"ask": 37}, {"ask": 37}] in written
     assert [{"ask": 37}, {"ask": 51}, {"ask": 37}] in written
     assert [{"ask": 37}, {"ask": 9}, {"ask": 37}] in written
     assert [{"ask": 37}, {"ask": 51, "if": {"above": 3.7}}, {"ask": 37}] in written
     assert [{"ask": 0}, *pair.left["ask"][1:]] in written
-    assert any(len(one.left["data"]) < 3 for one in tried)
+    assert any(len(proposal.left["data"]) < 3 for proposal in tried)
 
 
 def test_a_question_of_parts_gets_simpler_part_by_part() -> None:
     domain = Dialogues([(0, 1)], {"parts": {"of": {"range": [0, 9]}, "at": {"range": [0, 9]}}}, 1)
     pair = domain.with_script(domain.base.corners()[0], read_script([{"ask": {"of": 7, "at": 5}}]))
-    asked = [one.left["ask"][0]["ask"] for one in domain.simpler(pair) if one.left["ask"]]
+    asked = [proposal.left["ask"][0]["ask"] for proposal in domain.simpler(pair) if proposal.left["ask"]]
     assert {"of": 0, "at": 5} in asked
     assert {"of": 7, "at": 0} in asked
 

@@ -20,7 +20,7 @@ def said_to(session: Any, script: Script, meter: Meter | None = None) -> Any:
 
 
 class Echo:
-    """Answers what it was asked, and refuses "no"; it says how often it was asked."""
+    """Answers with the question, and refuses "no"; it reports how often it was asked."""
 
     def __init__(self) -> None:
         self.spent = 0
@@ -32,7 +32,7 @@ class Echo:
         return question
 
     def remaining(self) -> int:
-        """The remaining budget: none after two questions."""
+        """The remaining budget: 0 after two questions."""
         if self.spent > 1:
             raise RuntimeError("empty")
         return 2 - self.spent
@@ -137,14 +137,14 @@ def test_a_script_as_it_stands_in_a_report_is_played_as_well() -> None:
 
 
 class Costly:
-    """Answers its question, and states the total cost; the question is its own cost."""
+    """Answers with the question, which is also its cost, and states the total cost."""
 
     def __init__(self, keeps_count: bool = True) -> None:
         self.total, self.keeps_count = 0.0, keeps_count
 
     @property
     def spent(self) -> float:
-        """What was spent so far."""
+        """The cost of all answers so far."""
         return self.total
 
     def __call__(self, question: Any) -> Any:

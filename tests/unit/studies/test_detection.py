@@ -1,4 +1,4 @@
-"""The study of the auditor: no bound above the exact value, and sample sizes that grow as theory predicts."""
+"""The study of the auditor: no bound exceeds the exact value, and sample sizes grow as theory predicts."""
 
 import math
 
@@ -19,7 +19,7 @@ def test_smaller_faults_take_more_outputs() -> None:
         outputs = [row["outputs"] for row in rows]
         assert None not in outputs
         assert outputs == sorted(outputs, reverse=True)
-        # From 10 % to 5 % by about four; with steps of √2 and only 8 runs, either size is known to a factor of two.
+        # From 10 % to 5 % by a factor of about four; with steps of √2 and only 8 runs, either size is known to a factor of two.
         assert 1 <= outputs[0] / outputs[1] <= 16
 
 

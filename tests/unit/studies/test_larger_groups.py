@@ -1,4 +1,4 @@
-"""The study of document 004: its numbers recomputed by independent methods."""
+"""The study of document 004: its numbers, recomputed by independent methods."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ BEST = {entry["x"]: entry for entry in NUMBERS["best"]}
 
 
 def brute_density(x: float, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the density of Y by the trapezoidal rule over the count, which holds where 0 is 10 deviations off."""
+    """Return the density of Y by the trapezoidal rule over the count, which is valid if 0 is 10 standard deviations away."""
     t = np.linspace(x - 9.5 * study.SIGMA, x + 9.5 * study.SIGMA, 1201)
     weights = norm.pdf(t, x, study.SIGMA) * (t[1] - t[0])
     return np.asarray(norm.pdf(outputs[:, None], t, study.R * np.abs(t)) @ weights)
@@ -29,7 +29,7 @@ def brute_density(x: float, outputs: NDArray[np.float64]) -> NDArray[np.float64]
 def test_the_limit_is_half_of_the_first_stage_with_the_next_term_of_the_expansion() -> None:
     for data in NUMBERS["curves"]:
         assert data["up"][-1] == pytest.approx(0.5 + data["expansion"] / 2 / data["orders"][-1], abs=5e-5)
-        # x²/α² is what the expansion leaves out, up to a factor.
+        # The expansion leaves out terms of the order of x²/α².
         left_out = max(1.0, data["x"]) ** 2 / data["orders"][-1]
         assert abs(data["rest"] - data["expansion"]) <= data["rest_error"] + left_out + 1e-3
 
@@ -54,7 +54,7 @@ def test_a_pair_under_the_arsinh_mechanism_costs_no_more_than_it_promises() -> N
 def test_the_arsinh_mechanism_is_unbiased_with_the_error_that_is_stated(x: float) -> None:
     drawn = arsinh_gaussian(np.array([x]), 200_000, np.random.default_rng(1), rho=study.RHO, r=study.R)[:, 0]
     deviation = math.sqrt(x**2 * math.expm1(study.R**2) + (study.SIGMA / study.R) ** 2 * math.sinh(study.R**2))
-    # 5.5 standard errors: false once in 25 million.
+    # Five and a half standard errors: a false failure has probability 4e-8.
     assert abs(drawn.mean() - x) < 5.5 * deviation / math.sqrt(len(drawn))
     unit = study.SIGMA / study.R
 
@@ -88,8 +88,8 @@ def test_where_both_stages_add_as_much_noise_no_order_costs_more_than_half() -> 
     more, fewer = (two_stage_gaussian(x, study.SIGMA, study.SIGMA / 33.5) for x in (34, 33))
     for left, right, least in ((more, fewer, 0.45), (fewer, more, 0.3)):
         for order in (1.1, 8.0, 64.0):
-            found = renyi_divergence(left, right, order)
-            assert least < found.value / order / study.RHO < 0.5 + found.error
+            computed = renyi_divergence(left, right, order)
+            assert least < computed.value / order / study.RHO < 0.5 + computed.error
 
 
 def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:
@@ -98,12 +98,12 @@ def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:
     for entry in BEST.values():
         assert 0.5 <= entry["all"]["share"] < 1
         by_cap = [entry[kind]["share"] for kind in ("2", "8", "64", "all")]
-        # To within the grid of orders.
+        # Up to the spacing of the orders.
         assert all(less <= more * (1 + 1e-5) for less, more in itertools.pairwise(by_cap))
 
 
 def test_large_groups_have_the_guarantee_of_gaussians_in_proportion_at_moderate_orders() -> None:
-    """D₂ between N(x + 1, r²(x + 1)²) and N(x, r²x²), which Algorithm 1 is for σ → 0."""
+    """D₂ between N(x + 1, r²(x + 1)²) and N(x, r²x²), the limit of Algorithm 1 for σ → 0."""
     x, r = 10_000.0, study.R
     p, q = (r * (x + 1)) ** 2, (r * x) ** 2
     mixed = 2 * q - p  # the variance of p²/q
@@ -128,7 +128,7 @@ def test_no_choice_of_the_lower_bound_beats_the_stretched_gaussian() -> None:
         distance = 1 - entry["r"] / cut - entry["r"] * (1 + stretch) / (stretch - cut)
         one = max(0.0, distance) ** 2 * 2 / math.log1p(stretch) ** 2
         assert entry["needed"] >= one * (1 - 1e-9)
-        # The scale uses the relative error up: E|e^(sN − s²/2) − 1| = r.
+        # The relative error that the scale uses: E|e^(sN − s²/2) − 1| = r.
         s = entry["scale"]
         spent = quad(lambda z, s=s: norm.pdf(z) * abs(math.exp(s * z - s * s / 2) - 1), -9, 9, points=[s / 2])[0]
         assert spent == pytest.approx(entry["r"], rel=1e-6)

@@ -1,4 +1,4 @@
-"""The study of document 001: its numbers recomputed by formulas and by independent methods."""
+"""The study of document 001: its numbers, recomputed by formulas and by independent methods."""
 
 import math
 
@@ -54,7 +54,7 @@ def test_accidents_pass_the_printed_test_as_often_as_the_closed_form_says() -> N
 
 
 def test_errors_of_laplace_noise_are_those_of_its_scale() -> None:
-    """E|Lap(s)| = s; the propose-test-release mean has s = b/ε, or 2b/ε corrected."""
+    """E|Lap(s)| = s; the mean by propose-test-release has s = b/ε, or 2b/ε as corrected."""
     for name, scale in (("printed", study.B), ("corrected", 2 * study.B)):
         entry = NUMBERS["errors"]["summaries"][f"propose-test-release, {name}"]
         expected = 100 * scale / NUMBERS["mean"]

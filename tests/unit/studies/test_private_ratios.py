@@ -39,20 +39,20 @@ def test_only_the_corrected_mechanism_keeps_its_claim_and_only_under_add_remove(
     assert max(node["corrected"]["epsilon"] for node in plane) <= 1
     assert max(node["printed"]["epsilon"] for node in plane) > 3
     assert max(node["substitution"]["epsilon"] for node in plane) > 1.5
-    # A substitution is a removal and an addition: never more than 2ε.
+    # A substitution is a removal and an addition, and so never more than 2ε.
     assert max(node["substitution"]["epsilon"] for node in plane) <= 2
 
 
 def test_audits_prove_no_more_than_the_truth_and_find_what_is_broken() -> None:
-    """Of 105 audits at 99.9 % each; the numbers are regenerated under one seed."""
-    found = [node[kind] for node in NUMBERS["plane"] for kind in ("printed", "corrected", "substitution")]
-    for one in found:
-        assert one["bound"] <= one["epsilon"]
-        if one["epsilon"] > 1.2:
-            assert one["verdict"] == "violation"
-        if one["epsilon"] <= 1:
-            assert one["verdict"] == "no_violation_found"
-    assert sum(one["verdict"] == "violation" for one in found) >= 10
+    """For 105 audits at 99.9 % each; the numbers are regenerated with one seed."""
+    nodes = [node[kind] for node in NUMBERS["plane"] for kind in ("printed", "corrected", "substitution")]
+    for audit in nodes:
+        assert audit["bound"] <= audit["epsilon"]
+        if audit["epsilon"] > 1.2:
+            assert audit["verdict"] == "violation"
+        if audit["epsilon"] <= 1:
+            assert audit["verdict"] == "no_violation_found"
+    assert sum(audit["verdict"] == "violation" for audit in nodes) >= 10
 
 
 def test_merged_scales_hardly_move_the_plane(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,17 +67,17 @@ def test_merged_scales_hardly_move_the_plane(monkeypatch: pytest.MonkeyPatch) ->
         )
         for pair in (((150, 300), (151, 301)), ((150, 300), (150, 301)))
     ]
-    assert node["printed"]["epsilon"] == pytest.approx(max(found.value for found in both), abs=1e-5)
+    assert node["printed"]["epsilon"] == pytest.approx(max(loss.value for loss in both), abs=1e-5)
 
 
 def test_errors_at_large_b_are_those_of_linearised_noise() -> None:
     for point in NUMBERS["over_ratio"][str(study.WIDE[-1])]:
-        p, found = point["a"] / point["b"], point["add_remove"]
+        p, errors = point["a"] / point["b"], point["add_remove"]
         limits = {"ksw": 1 - p + p**2, "naive": 2 * (1 + p + p**2) / (1 + p)}
         for name, limit in limits.items():
-            scaled, doubt = (point["b"] * found[name][kind] for kind in ("mean", "standard_error"))
+            scaled, doubt = (point["b"] * errors[name][kind] for kind in ("mean", "standard_error"))
             assert abs(scaled - limit) < 5.5 * doubt + 2e-3 * limit
-        # Margins are wider than the limit by what two bounds on totals of this size add.
+        # Margins exceed the limit by as much as two bounds on totals of this size add.
         for share in study.SHARES:
-            local = point["b"] * found[f"local {share:g}"]["mean"]
+            local = point["b"] * errors[f"local {share:g}"]["mean"]
             assert 0.97 < local / (max(p, 1 - p) / (1 - share)) < 1.2

@@ -1,4 +1,4 @@
-"""The study of document 003: its numbers recomputed from the formulas and from samples."""
+"""The study of document 003: its numbers, recomputed from the formulas and from samples."""
 
 import math
 
@@ -23,7 +23,7 @@ def test_on_tau_ones_the_failure_is_what_the_formula_says_and_below_half_of_beta
         others = entry["outputs"] - 2
         assert entry["failure"] == pytest.approx(others * q / (2 + others * q), rel=1e-8)
         assert entry["failure"] < entry["beta"] / 2
-        # One record fewer than what suffices does not.
+        # One record fewer than the sufficient number does not suffice.
         q = math.exp(-entry["epsilon"] * (entry["enough"] - 1) / 2)
         assert others * q / (2 + others * q) > entry["beta"]
 
@@ -43,7 +43,7 @@ def test_no_small_data_set_is_worse_than_tau_ones() -> None:
     for entry in NUMBERS["search"]:
         assert entry["failure"] == pytest.approx(entry["on_tau_ones"], rel=1e-9)
         assert entry["records"] == [1] * entry["tau"]
-    # The largest τ of the search fits into it twice.
+    # The search has room for twice its largest τ.
     assert max(entry["tau"] for entry in NUMBERS["search"]) * 2 <= study.MOST_RECORDS
 
 
@@ -60,5 +60,5 @@ def test_the_chance_of_success_is_that_of_draws(shifted: str) -> None:
             np.ones(m, np.int64), n, np.random.default_rng(5), low=0, high=10, epsilon=1.0, beta=0.1, shifted=shifted
         )
         p = ties[shifted][m]
-        # 5.5 standard deviations of a binomial, and a little for the smallest p.
+        # 5.5 standard deviations of a binomial, and an allowance for the smallest p.
         assert abs(float(np.mean(outputs <= 1)) - p) < 5.5 * math.sqrt(p * (1 - p) / n) + 10 / n

@@ -1,4 +1,4 @@
-"""Every study: the report says what the numbers say, the figures are there, the same numbers give the same bytes."""
+"""Every study: the report agrees with the numbers, the figures exist, and equal numbers give equal bytes."""
 
 import importlib
 import re

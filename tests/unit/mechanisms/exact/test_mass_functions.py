@@ -1,4 +1,4 @@
-"""Divergences of mass functions against brute force over every event, and ready mass functions against their claims."""
+"""Divergences of mass functions against brute force over every event, and predefined mass functions against their claims."""
 
 import itertools
 import math
@@ -53,16 +53,16 @@ def test_delta_and_epsilon_agree_with_the_definition_over_every_event(seed: int)
     for epsilon in EPSILONS:
         truth = [np.max(every @ a - math.exp(epsilon) * (every @ b)) for a, b in ((p, q), (q, p))]
         assert hockey_stick(listed(p), listed(q), epsilon).value == pytest.approx(max(0, truth[0]), abs=1e-14)
-        found = exact_delta(listed(p), listed(q), epsilon)
-        assert found.proved
-        assert abs(found.value - max(0, *truth)) <= found.error + 1e-15
-        assert found.error < 1e-13
+        computed = exact_delta(listed(p), listed(q), epsilon)
+        assert computed.proved
+        assert abs(computed.value - max(0, *truth)) <= computed.error + 1e-15
+        assert computed.error < 1e-13
     for delta in [0.0, 1e-6, 0.05, 0.3, 1.0]:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = [np.log(np.maximum(every @ a - delta, 0) / (every @ b)) for a, b in ((p, q), (q, p))]
-        found = exact_epsilon(listed(p), listed(q), delta)
-        assert abs(found.value - max(0, np.nanmax(ratios))) <= found.error
-        assert found.error < 1e-12
+        computed = exact_epsilon(listed(p), listed(q), delta)
+        assert abs(computed.value - max(0, np.nanmax(ratios))) <= computed.error
+        assert computed.error < 1e-12
 
 
 def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
@@ -70,9 +70,9 @@ def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
     assert exact_epsilon(p, q).value == math.inf
     assert max_divergence(q, p).value == pytest.approx(math.log(1.25))
     assert exact_epsilon(p, q, 0.0999).value == math.inf
-    at_the_edge = exact_epsilon(p, q, 0.1)  # q on event 1 against p is the direction that is left
+    at_the_edge = exact_epsilon(p, q, 0.1)  # for q, event 1 against p is the remaining direction
     assert at_the_edge.value <= math.log(1.25)
-    assert at_the_edge.error == math.inf  # rounding decides whether 0.1 is above 0.1: said, not guessed
+    assert at_the_edge.error == math.inf  # rounding decides whether 0.1 exceeds 0.1, so the error must cover both
     assert exact_epsilon(p, q, 0.1001).value < math.log(1.25)
     assert renyi_divergence(p, q, 2.0).value == math.inf
     assert math.isfinite(renyi_divergence(q, p, 2.0).value)
@@ -95,7 +95,7 @@ def test_a_product_misses_what_any_coordinate_misses() -> None:
 @pytest.mark.parametrize("order", [1.0001, 1.5, 2.0, 17.0, 300.0])
 @pytest.mark.parametrize("shift", [1e-5, 1e-3, 0.2, 3.0])
 def test_renyi_agrees_with_its_definition(order: float, shift: float) -> None:
-    """Against Σ p^α q^(1−α), in higher precision where float64 would leave few digits (α near 1, p near q)."""
+    """Against Σ p^α q^(1−α), in higher precision where float64 would keep few digits (α near 1, p near q)."""
     rng = np.random.default_rng(3)
     q = random_masses(rng, 12)
     p = q * np.exp(shift * rng.uniform(-1, 1, 12))
@@ -104,15 +104,15 @@ def test_renyi_agrees_with_its_definition(order: float, shift: float) -> None:
     wide_p, wide_q = wide_p / wide_p.sum(), wide_q / wide_q.sum()
     terms = order * np.log(wide_p) + (1 - order) * np.log(wide_q)
     truth = float((terms.max() + np.log(np.sum(np.exp(terms - terms.max())))) / (order - 1))
-    found = renyi_divergence(listed(p), listed(q), order)
-    # p and q sum to 1 to rounding only, and long doubles have 64 bits: 1e-18/(α − 1) is what the truth is good to.
-    assert abs(found.value - truth) <= found.error + 4e-16 * shift + 1e-18 / (order - 1)
-    assert found.error <= 1e-11 * max(truth, 1e-3)
+    computed = renyi_divergence(listed(p), listed(q), order)
+    # p and q sum to 1 only up to rounding, and long doubles have 64 bits: the exact value is known to 1e-18/(α − 1).
+    assert abs(computed.value - truth) <= computed.error + 4e-16 * shift + 1e-18 / (order - 1)
+    assert computed.error <= 1e-11 * max(truth, 1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_missing_mass_is_covered_by_the_error_wherever_it_lies(seed: int) -> None:
-    """Cut the list off, put the missing mass anywhere, and the full answer stays within the error."""
+    """Cut the list off and place the missing mass anywhere: the full answer stays within the error."""
     rng = np.random.default_rng(seed)
     p, q = random_masses(rng, 8), random_masses(rng, 8)
     for cut in (5, 7):
@@ -120,11 +120,11 @@ def test_missing_mass_is_covered_by_the_error_wherever_it_lies(seed: int) -> Non
         short = tuple(listed(m[:cut], 1 - m[:cut].sum()) for m in (p, q))
         for left, right in ((short[0], short[1]), (short[0], whole[1]), (whole[0], short[1])):
             for epsilon in EPSILONS:
-                found, truth = hockey_stick(left, right, epsilon), hockey_stick(*whole, epsilon)
-                assert abs(found.value - truth.value) <= found.error
+                computed, truth = hockey_stick(left, right, epsilon), hockey_stick(*whole, epsilon)
+                assert abs(computed.value - truth.value) <= computed.error
             for delta in (0.05, 0.4):
-                found, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
-                assert abs(found.value - truth.value) <= found.error
+                computed, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
+                assert abs(computed.value - truth.value) <= computed.error
             assert exact_epsilon(left, right).error == math.inf  # an unlisted output may have any ratio
             assert renyi_divergence(left, right, 2.0).error == math.inf
     with pytest.raises(InvalidInputError, match="sum to"):
@@ -140,13 +140,13 @@ def test_randomised_response_has_the_probabilities_of_the_document() -> None:
 
 
 def test_rappor_agrees_with_its_product_written_out() -> None:
-    """Coordinates in which the sides agree cancel from Products; written out, all 2^5 outputs are summed over."""
+    """Coordinates with equal sides cancel from a Product; the written-out product is summed over all 2^5 outputs."""
     left, right = basic_rappor(1, 5, 1.7), basic_rappor(4, 5, 1.7)
     whole = [MassFunction.product(list(side.coordinates)) for side in (left, right)]  # type: ignore[arg-type]
     assert len(whole[0].log_masses) == 32
     for delta in (0.0, 1e-3, 0.2):
-        found, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
-        assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
+        computed, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
+        assert abs(computed.value - truth.value) <= computed.error + truth.error <= 1e-10
     assert exact_delta(left, right, 0.5).value == pytest.approx(exact_delta(*whole, 0.5).value, abs=1e-13)
     assert renyi_divergence(left, right, 4.0).value == pytest.approx(renyi_divergence(*whole, 4.0).value, abs=1e-13)
 
@@ -165,14 +165,14 @@ def test_discrete_laplace_agrees_with_scipy_and_its_window_loses_nothing() -> No
 
 
 def test_vectors_of_discrete_laplace_add_up() -> None:
-    """(1, 2) against (0, 4): |1 − 0| + |2 − 4| = 3 times ε/Δ; and δ against the product written out."""
+    """For (1, 2) against (0, 4): |1 − 0| + |2 − 4| = 3 times ε/Δ; and δ against the written-out product."""
     windows = [(-6, 6), (-6, 6)]
     left, right = (discrete_laplace_totals(t, 3.0, 1.2, windows) for t in ((1, 2), (0, 4)))
     assert exact_epsilon(left, right).value == pytest.approx(1.2, abs=1e-12)
     whole = [MassFunction.product(list(side.coordinates)) for side in (left, right)]  # type: ignore[arg-type]
-    found, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
-    assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
-    assert 0 < found.value < 1.2 - 0.01
+    computed, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
+    assert abs(computed.value - truth.value) <= computed.error + truth.error <= 1e-10
+    assert 0 < computed.value < 1.2 - 0.01
 
 
 def test_mixtures_of_mass_functions_are_weighted_sums() -> None:
@@ -219,14 +219,14 @@ def test_impossible_questions_are_refused() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(seed: int) -> None:
-    """Log masses are moved by up to log_error, towards where it does most: up where left is larger, down elsewhere."""
+    """Log masses are moved by up to log_error in the worst direction: up where left is larger, down elsewhere."""
     rng, off = np.random.default_rng(seed), 1e-4
     true = [random_masses(rng, 6) for _ in range(2)]
     tilt = np.where(true[0] > true[1], 1.0, -1.0)
     moved = []
     for masses, sign in zip(true, (1, -1), strict=True):
         weights = masses * np.exp(sign * tilt * off / 2)
-        # Normalising moves all of them by off/2 at most, so that the whole is within off.
+        # Normalising moves all of them by at most off/2, so that the total move is within off.
         moved.append({i: math.log(m) for i, m in enumerate(weights / weights.sum())})
     exact = [listed(masses) for masses in true]
     near = [MassFunction(masses, log_error=off) for masses in moved]
@@ -237,26 +237,26 @@ def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(se
         lambda p, q: exact_renyi(p, q, 8.0),
         lambda p, q: exact_renyi(p, q, 1.01),
     ):
-        truth, found = measure(*exact), measure(*near)
-        assert abs(found.value - truth.value) <= found.error
-        assert found.value != truth.value
+        truth, computed = measure(*exact), measure(*near)
+        assert abs(computed.value - truth.value) <= computed.error
+        assert computed.value != truth.value
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0, 40.0])
 @pytest.mark.parametrize("k", [2, 3, 50])
 def test_randomised_response_and_rappor_lose_exactly_epsilon(epsilon: float, k: int) -> None:
     for mechanism in (kary_randomised_response, basic_rappor):
-        found = exact_epsilon(mechanism(0, k, epsilon), mechanism(k - 1, k, epsilon))
-        assert found.proved
-        assert abs(found.value - epsilon) <= found.error < 1e-12
+        computed = exact_epsilon(mechanism(0, k, epsilon), mechanism(k - 1, k, epsilon))
+        assert computed.proved
+        assert abs(computed.value - epsilon) <= computed.error < 1e-12
 
 
 @pytest.mark.parametrize("rate", [0.05, 1.0, 6.0])
 @pytest.mark.parametrize("shift", [1, 4])
 def test_discrete_laplace_loses_exactly_rate_times_shift(rate: float, shift: int) -> None:
     window = (0, shift)
-    found = exact_epsilon(discrete_laplace(0, rate, window), discrete_laplace(shift, rate, window))
-    assert abs(found.value - rate * shift) <= found.error < 1e-12
+    computed = exact_epsilon(discrete_laplace(0, rate, window), discrete_laplace(shift, rate, window))
+    assert abs(computed.value - rate * shift) <= computed.error < 1e-12
 
 
 def test_a_curve_of_orders_is_each_order() -> None:

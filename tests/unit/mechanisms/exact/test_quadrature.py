@@ -34,7 +34,7 @@ def both(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
 def test_integrals_over_the_whole_line_are_within_their_error(location: float, scale: float) -> None:
     """A heavy tail and a narrow or wide peak far from the other breakpoint; both integrate to 1.
 
-    Nodes are doubles: they miss their places by up to 1e-16 of the location, a share of that over the scale.
+    Nodes are doubles, and miss their places by up to 1e-16 of the location, divided by the scale.
     """
     peak = gaussian(location, scale)
     mesh = make_mesh((cauchy, peak.log_density), (0.0, *peak.breakpoints))
@@ -44,7 +44,7 @@ def test_integrals_over_the_whole_line_are_within_their_error(location: float, s
 
 
 def test_a_peak_between_nodes_is_no_higher_than_the_slopes_beside_it_allow() -> None:
-    """A concave function whose top lies in a gap: what it rises above the nodes beside the gap is bounded."""
+    """A concave function whose top lies in a gap: its rise above the nodes beside the gap is bounded."""
     top = 0.3123
     mesh = make_mesh((lambda y: -((y - top) ** 2), cauchy), (-1.0, 1.0))
     rises = peaks_between(mesh, mesh.left)

@@ -14,7 +14,7 @@ TOTALS = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (3.0, 7.0), (-2.0, 5.0), (4.0, -1.
 
 
 def density_by_quadrature(r: float, a: float, b: float, scale_a: float, scale_b: float) -> float:
-    """∫ |t| f_N(rt) f_D(t) dt piece by piece; tails are cut where they are below e^−60."""
+    """Return ∫ |t| f_N(rt) f_D(t) dt piece by piece; tails are cut off where they are below e^−60."""
     kinks = [0.0, b] + ([a / r] if r != 0 and abs(a / r) < 1e4 else [])
     edge = 60 * (scale_a + scale_b)
     ends = sorted({min(kinks) - edge, *kinks, max(kinks) + edge})
@@ -29,7 +29,7 @@ def density_by_quadrature(r: float, a: float, b: float, scale_a: float, scale_b:
 
 @pytest.mark.parametrize(("a", "b"), TOTALS)
 def test_closed_form_is_the_defining_integral(a: float, b: float) -> None:
-    """Everywhere, with care at 0, ±1 and a/b, where pieces degenerate, and just beside them."""
+    """Everywhere, including 0, ±1 and a/b, where pieces degenerate, and points next to them."""
     special = [0.0, 1.0, -1.0, 2.0, -0.3, 17.0, 1 + 1e-9, 1e-9, -1e-6, *([a / b, a / b + 1e-7] if b else [])]
     for scale_a, scale_b in ((1.0, 1.0), (2.0, 0.7)):
         density = laplace_ratio(a, b, scale_a, scale_b)
@@ -58,13 +58,13 @@ def test_the_share_is_its_defining_integral(a: float, b: float) -> None:
 def test_log_densities_do_not_underflow() -> None:
     """a = b = 5000 at r = −1: both |−t − a| + |t − b| = 10⁴ on [−5000, 5000], and f = e^(−10⁴)(b²/2·2 + …)/4."""
     a = 5000.0
-    found = laplace_ratio(a, a, 1.0).log_density(np.array([-1.0]))[0]
+    computed = laplace_ratio(a, a, 1.0).log_density(np.array([-1.0]))[0]
     # ¼ e^(−2a) (2·a²/2 + 2·(a/2 + 1/4)): the middle piece, and two tails of slope 2 from |t| = a.
-    assert found == pytest.approx(-2 * a + math.log((a * a + a + 0.5) / 4), rel=1e-13)
+    assert computed == pytest.approx(-2 * a + math.log((a * a + a + 0.5) / 4), rel=1e-13)
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
-    """δ of a pair against the midpoint rule on 400,000 cells of y = tan θ, where both tails are smooth."""
+    """δ of a pair against the midpoint rule on 400,000 cells of y = tan θ, on which both tails are smooth."""
     left, right = laplace_ratio(3, 7, 1.0), laplace_ratio(4, 8, 1.0)
     width = math.pi / 400_000
     theta = (np.arange(400_000) + 0.5) * width - math.pi / 2
@@ -72,22 +72,24 @@ def test_errors_cover_a_much_finer_computation() -> None:
     p, q = (np.exp(side.log_density(outputs)) * stretch for side in (left, right))
     for epsilon in (0.0, 0.5, 1.2):
         fine = np.sum(np.maximum(p - math.exp(epsilon) * q, 0)) * width
-        found = hockey_stick(left, right, epsilon)
-        assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-10  # kinks cost the midpoint rule its width squared
+        computed = hockey_stick(left, right, epsilon)
+        assert computed.error < 1e-11
+        assert (
+            abs(computed.value - fine) <= computed.error + 1e-10
+        )  # at kinks the midpoint rule errs by its width squared
     fine = math.log(np.sum(p**6 * q**-5.0) * width) / 5
-    found = renyi_divergence(left, right, 6.0)
-    assert abs(found.value - fine) <= found.error + 1e-10
+    computed = renyi_divergence(left, right, 6.0)
+    assert abs(computed.value - fine) <= computed.error + 1e-10
 
 
 def test_large_totals_are_resolved() -> None:
-    """Half a million people: the peak is a millionth wide."""
+    """With half a million people the peak has a relative width of 1e-6."""
     a, b = 250_000.0, 500_000.0
     left, right = laplace_ratio(a, b, 2.0), laplace_ratio(a + 1, b + 1, 2.0)
-    found = exact_epsilon(left, right, 1e-5)
+    computed = exact_epsilon(left, right, 1e-5)
     # Near the peak R ≈ a/b + (N' − (a/b) D')/b: the noise N − D/2 moves by ½ at scale 2, and N' itself by 1.
-    assert 0.2 < found.value < 0.5
-    assert found.error < 1e-6
+    assert 0.2 < computed.value < 0.5
+    assert computed.error < 1e-6
 
 
 def neighbours(a: int, b: int) -> list[tuple[int, int]]:

@@ -13,8 +13,8 @@ from mechanisms.truths.noise import Laplace, NoNoise
 from mechanisms.truths.sparse_vector import sparse_vector
 
 
-def masses(found: MassFunction) -> dict[tuple[int, ...], float]:
-    return {output: math.exp(mass) for output, mass in found.log_masses.items()}  # type: ignore[misc]
+def masses(result: MassFunction) -> dict[tuple[int, ...], float]:
+    return {output: math.exp(mass) for output, mass in result.log_masses.items()}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.4, 3.0, 60.0])
@@ -22,17 +22,17 @@ def masses(found: MassFunction) -> dict[tuple[int, ...], float]:
 def test_one_query_is_above_as_often_as_the_closed_form_says(gap: float, r: float, s: float) -> None:
     """P[ν − ρ ≥ d] = (s² e^(−d/s) − r² e^(−d/r))/(2(s² − r²)) for Laplace noise of scales s ≠ r and d ≥ 0."""
     truth = (s * s * math.exp(-gap / s) - r * r * math.exp(-gap / r)) / (2 * (s * s - r * r))
-    found = sparse_vector([1.0 - gap], 1.0, Laplace(r), Laplace(s))
-    assert found.log_error < 1e-11
-    # The closed form cancels; it is right to 10⁻¹³ or so.
-    assert masses(found)[(1,)] == pytest.approx(truth, rel=1e-12)
-    assert masses(found)[(0,)] == pytest.approx(1 - truth, rel=1e-12)
+    computed = sparse_vector([1.0 - gap], 1.0, Laplace(r), Laplace(s))
+    assert computed.log_error < 1e-11
+    # The closed form loses digits to cancellation, and is right to 10⁻¹³ or so.
+    assert masses(computed)[(1,)] == pytest.approx(truth, rel=1e-12)
+    assert masses(computed)[(0,)] == pytest.approx(1 - truth, rel=1e-12)
 
 
 @pytest.mark.parametrize("answers", [[0.0, 1.0, -2.0], [1.0, 1.0, 1.0], [-10.0, 10.0, 0.5]])
 def test_three_queries_agree_with_another_quadrature(answers: list[float]) -> None:
     threshold, r, s = 0.5, 2.0, 1.5
-    found = masses(sparse_vector(answers, threshold, Laplace(r), Laplace(s)))
+    computed = masses(sparse_vector(answers, threshold, Laplace(r), Laplace(s)))
     for output in itertools.product((0, 1), repeat=3):
 
         def integrand(z: float, output: tuple[int, ...] = output) -> float:
@@ -42,15 +42,15 @@ def test_three_queries_agree_with_another_quadrature(answers: list[float]) -> No
 
         points = sorted({0.0, *(a - threshold for a in answers)})
         truth = quad(integrand, -90, 90, points=points, limit=500, epsabs=1e-14)[0]
-        assert found[output] == pytest.approx(truth, rel=1e-8, abs=1e-11)
+        assert computed[output] == pytest.approx(truth, rel=1e-8, abs=1e-11)
 
 
 def test_without_query_noise_equal_answers_are_answered_alike() -> None:
-    found = masses(sparse_vector([0.0, 2.0, 0.0], 1.0, Laplace(3.0), NoNoise()))
+    computed = masses(sparse_vector([0.0, 2.0, 0.0], 1.0, Laplace(3.0), NoNoise()))
     between = float(laplace.cdf(1.0, scale=3.0) - laplace.cdf(-1.0, scale=3.0))
     possible = {(1, 1, 1): float(laplace.cdf(-1.0, scale=3.0)), (0, 1, 0): between}
     possible[(0, 0, 0)] = 1 - sum(possible.values())
-    for output, mass in found.items():
+    for output, mass in computed.items():
         assert mass == pytest.approx(possible.get(output, 0.0), abs=1e-13)
 
 
@@ -61,8 +61,8 @@ def test_stopping_joins_the_sequences_that_differ_only_afterwards(cutoff: int) -
     joined: dict[tuple[int, ...], float] = {}
     for output, mass in whole.items():
         above = np.cumsum(output)
-        seen = tuple(-1 if above[j] - output[j] >= cutoff else output[j] for j in range(5))
-        joined[seen] = joined.get(seen, 0.0) + mass
+        observed = tuple(-1 if above[j] - output[j] >= cutoff else output[j] for j in range(5))
+        joined[observed] = joined.get(observed, 0.0) + mass
     stopped = masses(sparse_vector(answers, 0.5, Laplace(1.0), Laplace(2.0), cutoff))
     assert stopped.keys() == joined.keys()
     assert all(stopped[output] == pytest.approx(mass, rel=1e-12) for output, mass in joined.items())

@@ -1,4 +1,4 @@
-"""Algorithm 1 of document 004: its density against other quadratures, moments, samples, and what is proved of it."""
+"""Algorithm 1 of document 004: its density against other quadratures, moments, samples, and the guarantee that is proved."""
 
 import math
 
@@ -28,7 +28,7 @@ SETTINGS = [
 
 
 def density_by_sums(y: float, x: float, sigma: float, r: float) -> float:
-    """The defining integral over t, in logarithms: sums over 2·10⁵ cells that shrink towards 0, both signs."""
+    """Return the defining integral over t, in logarithms: sums over 2·10⁵ cells that shrink towards 0, both signs."""
     u = np.linspace(-40, 40, 200_001)
     logs = []
     for sign in (1.0, -1.0):
@@ -63,14 +63,14 @@ def test_a_count_that_is_huge_beside_its_noise_loses_no_digits() -> None:
 
 
 def test_far_tails_neither_vanish_nor_overflow() -> None:
-    """Logarithms of −10²⁰ and less, whose rounding alone is thousands of nats, are still finite numbers of that size."""
+    """Logarithms below −10²⁰, whose rounding alone is thousands of nats, are still finite numbers of that size."""
     x, sigma, r = 4e5, 0.1, 6.0
     outputs = np.array([1e19, -1e22, 1e30])
     assert two_stage_gaussian(x, sigma, r).log_density(outputs) == pytest.approx(
         -np.abs(outputs) / (r * sigma), rel=2e-3
     )
-    found = renyi_divergence(two_stage_gaussian(x, sigma, r), two_stage_gaussian(x + 1, sigma, r), 30.0)
-    assert found.value == pytest.approx(30 * (1 / (2 * r**2) + 1) / x**2, rel=1e-3)
+    computed = renyi_divergence(two_stage_gaussian(x, sigma, r), two_stage_gaussian(x + 1, sigma, r), 30.0)
+    assert computed.value == pytest.approx(30 * (1 / (2 * r**2) + 1) / x**2, rel=1e-3)
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
@@ -83,14 +83,16 @@ def test_errors_cover_a_much_finer_computation() -> None:
     p, q = (side.log_density(outputs) for side in (left, right))
     for order in (1.5, 3.0, 20.0):
         fine = math.log(np.sum(np.exp(order * p + (1 - order) * q) * weights)) / (order - 1)
-        found = renyi_divergence(left, right, order)
-        assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-14 / (order - 1)
+        computed = renyi_divergence(left, right, order)
+        assert computed.error < 1e-11
+        assert abs(computed.value - fine) <= computed.error + 1e-14 / (order - 1)
     for epsilon in (0.05, 0.2):
         fine = float(np.sum(np.maximum(np.exp(p) - math.exp(epsilon) * np.exp(q), 0) * weights))
         fine = max(fine, float(np.sum(np.maximum(np.exp(q) - math.exp(epsilon) * np.exp(p), 0) * weights)))
-        found = exact_delta(left, right, epsilon)
-        assert abs(found.value - fine) <= found.error + 1e-6  # kinks cost the trapezoidal rule its step squared
+        computed = exact_delta(left, right, epsilon)
+        assert (
+            abs(computed.value - fine) <= computed.error + 1e-6
+        )  # at kinks the trapezoidal rule errs by its step squared
     epsilon = exact_epsilon(left, right, 1e-6)
     assert exact_delta(left, right, epsilon.value).value == pytest.approx(1e-6, rel=1e-6)
 
@@ -104,7 +106,7 @@ def test_impossible_parameters_are_refused() -> None:
 
 @pytest.mark.parametrize("x", [0, 5, 100, 10_000])
 def test_the_second_stage_is_post_processing(x: int) -> None:
-    """No divergence exceeds that of the first stage, ρ = 1/(2σ²) and δ of the Gaussian; large groups are far below."""
+    """No divergence exceeds that of the first stage, ρ = 1/(2σ²) and δ of the Gaussian; large groups are far below it."""
     sigma, orders = 10.0, [1.01, 2.0, 50.0, 400.0]
     left, right = two_stage_gaussian(x, sigma, 0.3), two_stage_gaussian(x + 1, sigma, 0.3)
     rho = exact_rho(left, right, orders)
