@@ -18,7 +18,7 @@ from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, Qu
 from auditor.defaults import BITS
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedCanaries, counted_events
+from auditor.events.observed import CalculatedEvent, ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.accountant_words import (
     ACCOUNTANT_COLUMNS,

@@ -21,7 +21,7 @@ from dp_prover.refuting.grids import Json, Outputs, cuts_for, ends_of_cells, gri
 
 ROUGHLY = 1 - Fraction(1, 10**9)  # of a bound in floating point, which the checker must confirm
 SCORES, MOST_SCORE = 20_000, 2000  # steps of a score for each nat, and the largest score of one of several parts
-MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 24, 600
+MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 14, 600
 LIKELIEST = 2.0**-89
 RAREST = (1e-6, 1e-12, LIKELIEST)  # the chance of an event, in order of preference
 MOST_PIECES = 60_000  # of noise, for one proposal

@@ -120,10 +120,12 @@ def ends_of_cells(values: Sequence[Numbers], most: int) -> list[float]:
     gaps = np.diff(different)
     middles = [float(a + gap / 2) for a, gap in zip(different, gaps, strict=False) if gap > 1e-9 * size]
     atoms = different[counts >= 5]
-    around = [float(atom) + by for atom in (atoms if atoms.size <= 20 else []) for by in (-1e-6 * size, 1e-6 * size)]
+    # No end is a value itself, which would then be in two cells.
+    apart = [*(atoms if atoms.size <= 20 else []), *ends]
+    around = [float(value) + by for value in apart for by in (-1e-6 * size, 1e-6 * size)]
     if len(middles) > most:
         middles = [middles[round(at)] for at in np.linspace(0, len(middles) - 1, most)]
-    return sorted({*middles, *around, *map(float, ends)})
+    return sorted({*middles, *around})
 
 
 def cuts_for(outputs: Outputs, form: Mapping[str, str], ends: Sequence[float]) -> dict[str, list[float]]:

@@ -83,7 +83,7 @@ def logistic(x: Any, rng: Any) -> Any:
     return x[0] + rng.logistic(0.0, 1.0)
 
 
-@case(PureDP(1.0), PureDP(0.6))
+@case(PureDP(1.0), PureDP(0.4))
 def sum_of_two(x: Any, rng: Any) -> Any:
     return x[0] + rng.laplace(0, 1) + rng.laplace(0, 0.5)
 
@@ -242,9 +242,9 @@ def is_large(x: Any, rng: Any) -> Any:
     return "large" if x[0] + rng.laplace(0, 1) > 50 else "small"
 
 
-@case(ApproximateDP(1.0, 0.5 * math.exp(-7.0) * math.e), None)
+@case(ApproximateDP(1.0, (math.exp(-6.0) + math.exp(-7.0)) / 2), ApproximateDP(1.0, 0.99 * math.exp(-6.0) / 2))
 def noise_is_cut(x: Any, rng: Any) -> Any:
-    """Each end has e^−7/2; what lies between is Laplace noise. The output x ± 7 itself is an atom."""
+    """Of the outputs for x, those below x − 6 are impossible for x + 1, and so is the end x + 7, which has e^−7/2."""
     return x[0] + float(np.clip(rng.laplace(0, 1), -7, 7))
 
 
@@ -274,6 +274,11 @@ def bounded_laplace_without_correction(x: Any, rng: Any) -> Any:
 def two_sided_geometric(x: Any, rng: Any) -> Any:
     p = 1 - math.exp(-0.5)
     return x[0] + rng.geometric(p) - rng.geometric(p)
+
+
+@case(None, PureDP(3.0))
+def geometric_on_one_side(x: Any, rng: Any) -> Any:
+    return x[0] + rng.geometric(0.5)
 
 
 @case(PureDP(math.log(3)), PureDP(1.0), BIT)
