@@ -141,7 +141,7 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
     if audit.bound is not None:
         if audit.p_value is not None:
             rows.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
-        if audit.proof is not None and audit.proof.refutation is not None:
+        if isinstance(audit.event, CalculatedEvent):
             rows.append(("Method", audit.bound.method))
         also = audit.bound.also.items()
         rows += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
