@@ -11,6 +11,7 @@ import dp_prover
 OF_PROOFS_ALONE = (
     *(
         "test_batches",
+        "test_benchmarked_proofs",
         "test_deceptions",
         "test_deceptions_of_domains",
         "test_forgeries",
