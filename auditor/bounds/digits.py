@@ -64,9 +64,9 @@ def format_rounded_down(bound: Fraction | float) -> str:
     """Write a lower bound to four decimals, rounded down; a small bound to four digits.
 
     >>> format_rounded_down(Fraction(2, 3)), format_rounded_down(1.99999), format_rounded_down(1.23456e-5)
-    ('0.6666', '1.9999', '1.234e-5')
+    ('0.6666', '1.9999', '1.234e-05')
     """
     value = Fraction(bound)
     if 0 < value < Fraction(1, 100):
-        return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(float(value)):.3e}"
+        return f"{round_to_side(float(value), up=False, digits=4):.3e}"
     return f"{math.floor(value * 10**4) / 10**4:.4f}"

@@ -6,7 +6,7 @@ summary of a step is Markdown.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from xml.etree import ElementTree
 
@@ -38,7 +38,7 @@ def to_junit(*results: RunResult) -> str:
         suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
         taken = {visible(audit.name) for audit in result.every}
         for audit in result.audits:
-            _add_case(suite, result.name, audit)
+            _add_audit(suite, result.name, audit)
         for accountant in result.accountants:
             _add_accountant(suite, result.name, accountant)
         if not result.every:
@@ -76,37 +76,44 @@ def _time(seconds: float | None) -> dict[str, str]:
     return {} if seconds is None else {"time": f"{seconds:.3f}"}
 
 
-def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
-    names = {"classname": visible(run), "name": visible(audit.name)}
-    case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
-    properties = ElementTree.SubElement(case, "properties")
-    for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
-        ElementTree.SubElement(properties, "property", name=name, value=visible(value))
+def _add_audit(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
+    properties = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
     if (proof := proof_words(audit)) is not None:
-        ElementTree.SubElement(properties, "property", name="proof", value=visible(proof))
+        properties["proof"] = proof
     if audit.passed:
-        ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
-        return
-    kind = "error" if audit.end is End.NO_ANSWER else "failure"
-    of = str(End.WEAK) if audit.end is End.WEAK else str(audit.verdict)
-    problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=of)
-    problem.text = failure_text(audit)
+        _add_case(suite, run, audit, properties, finding(audit))
+    else:
+        _add_case(suite, run, audit, properties, failure_text(audit), headline(audit))
 
 
-def _add_accountant(suite: ElementTree.Element, run: str, one: AccountantResult) -> None:
-    case = ElementTree.SubElement(
-        suite, "testcase", {"classname": visible(run), "name": visible(one.name), **_time(one.seconds)}
-    )
-    properties = ElementTree.SubElement(case, "properties")
-    for name, value in (("states", states_words(one)), ("verdict", one.verdict)):
-        ElementTree.SubElement(properties, "property", name=name, value=visible(value))
-    if one.passed:
-        ElementTree.SubElement(case, "system-out").text = visible(accountant_finding(one))
+def _add_accountant(suite: ElementTree.Element, run: str, accountant: AccountantResult) -> None:
+    properties = {"states": states_words(accountant), "verdict": str(accountant.verdict)}
+    if accountant.passed:
+        _add_case(suite, run, accountant, properties, accountant_finding(accountant))
+    else:
+        _add_case(suite, run, accountant, properties, accountant_text(accountant), accountant_headline(accountant))
+
+
+def _add_case(
+    suite: ElementTree.Element,
+    run: str,
+    result: AuditResult | AccountantResult,
+    properties: Mapping[str, str],
+    text: str,
+    message: str = "",
+) -> None:
+    """Add a result with its properties. ``message`` heads the text of one that did not pass."""
+    names = {"classname": visible(run), "name": visible(result.name)}
+    case = ElementTree.SubElement(suite, "testcase", {**names, **_time(result.seconds)})
+    of_case = ElementTree.SubElement(case, "properties")
+    for name, value in properties.items():
+        ElementTree.SubElement(of_case, "property", name=name, value=visible(value))
+    if result.passed:
+        ElementTree.SubElement(case, "system-out").text = visible(text)
         return
-    kind = "error" if one.end is End.NO_ANSWER else "failure"
-    of = str(End.WEAK) if one.end is End.WEAK else str(one.verdict)
-    problem = ElementTree.SubElement(case, kind, message=visible(accountant_headline(one)), type=of)
-    problem.text = accountant_text(one)
+    kind = "error" if result.end is End.NO_ANSWER else "failure"
+    of = str(End.WEAK) if result.end is End.WEAK else str(result.verdict)
+    ElementTree.SubElement(case, kind, message=visible(message), type=of).text = text
 
 
 def annotations(result: RunResult, file: str) -> list[str]:
