@@ -11,13 +11,16 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
+STATED := configs/accountants/environments
+ACCOUNTANTS := $(patsubst $(STATED)/%.txt,.libraries/%/.ready,$(wildcard $(STATED)/*.txt)) \
+  $(foreach shared,dp-accounting opendp diffprivlib pipeline-dp-sessions smartnoise-sql tmlt-core,.libraries/$(shared)/.ready)
 OLD_PINS := benchmarks/corpus/environments
 OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(OLD_PINS)/*.txt))
 
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries sweeps corpus test test-prover slow check bench studies docs lock clean
+.PHONY: audit classics libraries accountants sweeps corpus test test-prover slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -32,6 +35,13 @@ classics: $(AUDITS)
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/processes/test_libraries.py tests/*/libraries
+
+# What accountants and calibrations of packages state, beside exact numbers: half an hour. The table has the seconds of each.
+accountants: $(READY) $(ACCOUNTANTS)
+	mkdir -p build
+	$(BIN)/python -m auditor run configs/accountants/*.yaml --out reports/accountants --junit build/accountants.xml
+	$(BIN)/python configs/accountants/table.py reports/accountants build/accountants.xml
+	$(BIN)/python -m pytest -q tests/processes/test_accountants_of_packages.py
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.
 SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp smartnoise-sql:snsql
@@ -101,6 +111,13 @@ WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check $(WHEELS) --require-hashes -r $<
 	touch $@
 
+# Four have no wheel, and are Python. The lists hold all that the accountants load: PyTorch and TensorFlow are no part of it.
+.libraries/%/.ready: $(STATED)/%.txt | $(READY)
+	$(PYTHON) -m venv --clear .libraries/$*
+	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  --only-binary :all: --no-binary autodp,dpcrpy,opacus-dpcr,riskcal -r $<
+	touch $@
+
 # Some old releases have no wheel. The list has all that is needed for what is tested, so nothing else is installed.
 .libraries/%/.ready: $(OLD_PINS)/%.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/$*
@@ -109,11 +126,14 @@ WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 
 # Only when dependencies change: needs `pip install uv`. The lists of these old releases hold all that is tested, and are locked as they are.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
+# Their accountants need little of what the packages do, and their lists name it.
+BARE := correlated-noise-mechanism flwr inf-tda opacus opacus-dpcr ornl-presto pfl privjail tensorflow-privacy
 WHOLE := datasynthesizer-% diffprivlib-% smartnoise-synth-%
 lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
 	$(LOCK) pyproject.toml --extra install --extra plots --extra intervals --constraint requirements.lock -o requirements-audit.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
+	$(foreach pins,$(wildcard $(STATED)/*.in),$(LOCK) $(if $(filter $(BARE),$(basename $(notdir $(pins)))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 
 clean:

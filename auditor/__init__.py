@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from auditor.accountants import Accountant as Accountant
+    from auditor.accountants import AccountantResult as AccountantResult
+    from auditor.accountants import Range as Range
+    from auditor.accountants import audit_accountant as audit_accountant
     from auditor.adapters import claim_of as claim_of
     from auditor.auditing import audit as audit
     from auditor.auditing.consistent import read_report as read_report
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from auditor.claims import PureDP as PureDP
     from auditor.claims import RenyiDP as RenyiDP
     from auditor.claims import Sensitivity as Sensitivity
+    from auditor.claims import Tradeoff as Tradeoff
     from auditor.claims import ZeroConcentratedDP as ZeroConcentratedDP
     from auditor.errors import AuditorError as AuditorError
     from auditor.errors import InvalidInputError as InvalidInputError
@@ -51,12 +56,13 @@ if TYPE_CHECKING:
 
 # Modules and their public names. A module is loaded when a name of it is first used, so that `import auditor` is fast.
 _NAMES = {
+    "auditor.accountants": ("Accountant", "AccountantResult", "Range", "audit_accountant"),
     "auditor.adapters": ("claim_of",),
     "auditor.auditing": ("audit",),
     "auditor.auditing.consistent": ("read_report",),
     "auditor.blackbox.command": ("Command",),
     "auditor.claims": (
-        *("ApproximateDP", "GaussianDP", "PrivacyProfile", "PureDP", "RenyiDP", "ZeroConcentratedDP"),
+        *("ApproximateDP", "GaussianDP", "PrivacyProfile", "PureDP", "RenyiDP", "Tradeoff", "ZeroConcentratedDP"),
         *("Monotone", "Probability", "Sensitivity"),
     ),
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
@@ -74,7 +80,11 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
 # The functions of a room above the results by which Python and notebooks show them. They are loaded when first used.
-SHOWN_BY = {"text": "auditor.report.phrases:in_short", "cards": "auditor.report.html:to_cards"}
+SHOWN_BY = {
+    "text": "auditor.report.phrases:in_short",
+    "cards": "auditor.report.html:to_cards",
+    "accountant": "auditor.report.accountant_words:accountant_text",
+}
 
 
 def __getattr__(name: str) -> Any:

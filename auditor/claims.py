@@ -4,13 +4,20 @@ This module says what claims guarantee, and :mod:`auditor.methods` how they are 
 ``register_claim`` and an entry in ``METHODS`` for its exact type. Claims about queries need no entry.
 """
 
+import csv
+import io
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from auditor.errors import InvalidInputError, require_known, require_number
+from auditor.foreign_code import ForeignCode
+from auditor.untrusted_files import read_json, read_text
 
 # The metadata of a field are the range of the number, as in a JSON schema, and this key if a larger number guarantees more.
 STRONGER_IF_LARGER = "stronger_if_larger"
@@ -367,6 +374,318 @@ class PrivacyProfile(PrivacyClaim):
         return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
 
 
+Point = tuple[float, float]
+# The most points of a trade-off curve, and the most bytes of a file of them.
+MOST_POINTS, MOST_CURVE_BYTES = 10_000, 1 << 22
+# A point may lie so far above the chord of its neighbours, or above 1 − α: written numbers are rounded.
+ROUNDED = 1e-9
+# A curve is written out in words if it has at most so many corners.
+MOST_IN_WORDS = 4
+# Curves that differ by no more are not told apart.
+TINY = 1e-12
+# A function is called at 0, 1, and the normal distribution's Φ(z) for 2 SAMPLED + 1 evenly spaced z from −FARTHEST to FARTHEST.
+SAMPLED, FARTHEST = 250, 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff(PrivacyClaim):
+    """f-differential privacy: a test between two neighbours' outputs has a type II error of at least f(type I error).
+
+    f is the polygon through points (α, β) in the order of rising α, from α = 0 to β = 0 (Dong, Roth & Su 2022). Neighbours have no
+    order, so f limits tests of either against the other. A claim that is not ``symmetric`` says less: f limits the tests of one of
+    the two against the other, as for a record that is added, and then the inverse of f those the other way round.
+
+    The bound is on the excess over ε (nats): f is the upper envelope of lines 1 − δ − e^ε α, and of such lines with α and β
+    exchanged. With v more than each ε, the claim is true.
+
+    Points are taken to be corners. The chords between samples of a smooth curve lie above the curve, and claim more than it does;
+    :meth:`from_function` stays below.
+
+    ``str`` gives f(0.05) if there are many corners. Raises InvalidInputError unless the polygon is convex, begins at α = 0 with
+    β > 0, ends at β = 0, and lies nowhere above 1 − α.
+
+    >>> Tradeoff([(0, 1), (0.25, 0.25), (1, 0)]).lines()[0]
+    (ApproximateDP(epsilon=1.0986122886681098, delta=0.0),)
+    """
+
+    quantity: ClassVar[str] = "excess"
+    symbol: ClassVar[str] = "excess"
+    group_exponent: ClassVar[int | None] = None
+    tradeoff: tuple[Point, ...]
+    symmetric: bool = True
+
+    def __init__(self, tradeoff: Iterable[Sequence[float]], symmetric: bool = True) -> None:
+        if not isinstance(symmetric, bool):
+            raise InvalidInputError(f"symmetric is {symmetric!r}; it must be true or false")
+        object.__setattr__(self, "tradeoff", _polygon_through(tradeoff))
+        object.__setattr__(self, "symmetric", symmetric)
+        self.lines()  # raises if a line is too steep
+
+    @classmethod
+    def from_function(
+        cls, function: Callable[[float], Any], name: str = "the curve", symmetric: bool = True
+    ) -> "Tradeoff":
+        """Return the claim of a polygon that lies below a convex, falling function of α, which is called at a few hundred α.
+
+        Each chord between two α, made longer, lies below the function elsewhere. So the claim errs on the side of claiming less,
+        and a mechanism that keeps the function's curve keeps the claim. For a Gaussian
+        mechanism, the polygon is within 1e-4 of it.
+
+        Raises InvalidInputError for a function that is not convex, or leaves 0 ≤ β ≤ 1 − α; CodeError if it raises.
+        """
+        steps = range(-SAMPLED, SAMPLED + 1)
+        inner = (math.erfc(-FARTHEST * step / SAMPLED / math.sqrt(2)) / 2 for step in steps)
+        points = list[Point]()
+        for alpha in (0.0, *inner, 1.0):
+            with ForeignCode(f"{name}, called with alpha = {alpha!r},"):
+                beta = function(alpha)
+            try:
+                beta = float(beta)
+            except (TypeError, ValueError):
+                raise InvalidInputError(
+                    f"{name} returned {beta!r} for alpha = {alpha!r}; it must return a number"
+                ) from None
+            points.append((alpha, require_number(f"{name} at alpha = {alpha!r}", beta, 0, 1)))
+        _require_convex(points, name)
+        return cls(_polygon_below(points), symmetric)
+
+    @classmethod
+    def from_file(cls, path: str | Path, symmetric: bool = True) -> "Tradeoff":
+        """Return the claim of the points in a file: .csv with two columns, alpha and beta, or .json with a list of pairs.
+
+        Raises InvalidInputError that names the file and the fault.
+        """
+        read = {".csv": _points_of_csv, ".json": _points_of_json}.get(Path(path).suffix)
+        if read is None:
+            raise InvalidInputError(f"{path} must end in .csv or .json: a file of points (alpha, beta)")
+        try:
+            return cls(read(Path(path)), symmetric)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{path}: {error}") from None
+
+    def at(self, alpha: float) -> float:
+        """Return f(α), for α in 0 to 1."""
+        place = bisect_right(self.tradeoff, alpha, key=lambda point: point[0])
+        if place == len(self.tradeoff):
+            return 0.0
+        (start, high), (end, low) = self.tradeoff[place - 1], self.tradeoff[place]
+        return high + (alpha - start) / (end - start) * (low - high)
+
+    def lines(self) -> tuple[tuple[ApproximateDP, ...], tuple[ApproximateDP, ...]]:
+        """Return (ε, δ) for the edges steeper than −1, and for the others with α and β exchanged.
+
+        The first limit the type II error by the type I error, β ≥ 1 − δ − e^ε α, and the second the type I error by the other.
+        """
+        steep, flat = list[ApproximateDP](), list[ApproximateDP]()
+        for (start, high), (end, low) in pairwise(self.tradeoff):
+            across, down = end - start, high - low
+            if down >= across:
+                steep.append(_line(down, across, 1 - high - start * (down / across)))
+            if down <= across:
+                flat.append(_line(across, down, 1 - end - low * (across / down)))
+        return tuple(steep), tuple(flat)
+
+    def both_ways(self) -> "Tradeoff":
+        """Return the symmetric claim that this one implies: this one, or the convex hull of its curve and the curve's inverse."""
+        if self.symmetric:
+            return self
+        return Tradeoff(_lower_hull(sorted({*self.tradeoff, *((beta, alpha) for alpha, beta in self.tradeoff)})))
+
+    def with_value(self, value: float) -> "Tradeoff":
+        """See PrivacyClaim. The value is added to the ε of every line."""
+        steep, flat = ([(max(0.0, line.epsilon + value), 1 - line.delta) for line in lines] for lines in self.lines())
+        slopes = [(math.exp(epsilon), sure) for epsilon, sure in steep]
+        slopes += [(math.exp(-epsilon), sure * math.exp(-epsilon)) for epsilon, sure in flat]
+        return Tradeoff(_polygon_above(slopes), self.symmetric)
+
+    @property
+    def least_value(self) -> float:
+        """The excess at which every ε is 0."""
+        return -max(line.epsilon for lines in self.lines() for line in lines)
+
+    def implies(self, other: Claim) -> bool:
+        """See Claim. Curves are compared at the corners of this one, between which the other one lies lowest in relation."""
+        if not isinstance(other, Tradeoff):
+            return False
+        ways = (False, True) if other.symmetric and not self.symmetric else (False,)
+        return all(
+            beta + TINY >= other.at(alpha) and (not both or alpha + TINY >= other.at(beta))
+            for alpha, beta in self.tradeoff
+            for both in ways
+        )
+
+    def total_variation(self) -> float:
+        """Return the largest 1 − α − β."""
+        return max(1 - alpha - beta for alpha, beta in self.tradeoff)
+
+    @classmethod
+    def forms(cls) -> tuple[frozenset[str], ...]:
+        return frozenset({"tradeoff"}), frozenset({"tradeoff", "symmetric"})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as it stands in a configuration, which says only of a curve that is not symmetric whether it is."""
+        return {"tradeoff": [list(point) for point in self.tradeoff]} | ({} if self.symmetric else {"symmetric": False})
+
+    def __repr__(self) -> str:
+        """Return the call that makes the claim; of many corners, only the first and the last."""
+        inner = (
+            repr([*self.tradeoff])
+            if len(self.tradeoff) <= MOST_IN_WORDS
+            else (f"[{self.tradeoff[0]}, … {len(self.tradeoff) - 2} more …, {self.tradeoff[-1]}]")
+        )
+        return f"Tradeoff({inner}{'' if self.symmetric else ', symmetric=False'})"
+
+    def __str__(self) -> str:
+        one_way = "" if self.symmetric else ", one way"
+        if len(self.tradeoff) > MOST_IN_WORDS:
+            return f"trade-off curve with {len(self.tradeoff)} corners, {self.at(0.05):.3g} at 0.05{one_way}"
+        return "trade-off curve " + ", ".join(f"({alpha:.3g}, {beta:.3g})" for alpha, beta in self.tradeoff) + one_way
+
+
+def _line(down: float, across: float, delta: float) -> ApproximateDP:
+    if down > across * math.exp(LOSS["maximum"]):
+        raise InvalidInputError(
+            f"the trade-off curve falls by {down:g} over {across:g}, which is ε > {LOSS['maximum']}; leave out one of the points"
+        )
+    return ApproximateDP(math.log(down / across), min(max(0.0, delta), 1 - 2**-53))
+
+
+def _polygon_through(given: Iterable[Sequence[float]]) -> tuple[Point, ...]:
+    """Return the corners of the polygon through given points. Raises InvalidInputError as Tradeoff."""
+    wanted = "it must be a list of points [alpha, beta], at least two"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInputError(f"tradeoff is {given!r}; {wanted}")
+    points = list[Point]()
+    for number, point in enumerate(given, start=1):
+        try:
+            alpha, beta = point
+        except (TypeError, ValueError):
+            raise InvalidInputError(f"point {number} of tradeoff is {point!r}; {wanted}") from None
+        names = f"alpha of point {number} of tradeoff", f"beta of point {number} of tradeoff"
+        points.append((require_number(names[0], alpha, 0, 1), require_number(names[1], beta, 0, 1)))
+        if number > MOST_POINTS:
+            raise InvalidInputError(f"tradeoff has more than {MOST_POINTS:,} points, the limit")
+    if len(points) < 2:
+        raise InvalidInputError(f"tradeoff has {len(points)} points; {wanted}")
+    for (before, _), (alpha, _) in pairwise(points):
+        if alpha <= before:
+            raise InvalidInputError(
+                f"alpha {alpha:g} of tradeoff follows {before:g}; sort the points by alpha, each once"
+            )
+    (first, highest), (_, last) = points[0], points[-1]
+    if first != 0 or last != 0 or highest == 0:
+        raise InvalidInputError(
+            f"tradeoff begins at {points[0]} and ends at {points[-1]}; the first alpha and the last beta must be 0, and the first "
+            "beta above 0"
+        )
+    _require_convex(points, "tradeoff")
+    hull = _lower_hull([(alpha, min(beta, 1 - alpha)) for alpha, beta in points])
+    # From the first corner at 0 on, the curve is 0.
+    return tuple(hull[: next(place for place, (_, beta) in enumerate(hull, start=1) if beta == 0)])
+
+
+def _require_convex(points: Sequence[Point], what: str) -> None:
+    """Raise InvalidInputError if a point lies above 1 − α, or above the chord of other points, by more than is rounded."""
+    for alpha, beta in points:
+        if beta > 1 - alpha + ROUNDED:
+            raise InvalidInputError(
+                f"{what} is {beta:g} at alpha = {alpha:g}; it can be at most 1 − alpha, the error of a test that looks at nothing"
+            )
+    hull = _lower_hull(points)
+    place = 0
+    for alpha, beta in points:
+        while hull[place + 1][0] < alpha:
+            place += 1
+        (start, high), (end, low) = hull[place], hull[place + 1]
+        if beta > high + (alpha - start) / (end - start) * (low - high) + ROUNDED:
+            raise InvalidInputError(
+                f"{what} is {beta:g} at alpha = {alpha:g}, above the chord from {start:g} to {end:g}; a trade-off curve is convex, "
+                "since tests can be mixed"
+            )
+
+
+def _lower_hull(points: Sequence[Point]) -> list[Point]:
+    """Return the corners of the lower convex hull of points, which are sorted by α (Andrew 1979)."""
+    hull = list[Point]()
+    for x, y in points:
+        while len(hull) > 1:
+            (x0, y0), (x1, y1) = hull[-2], hull[-1]
+            if (y1 - y0) * (x - x0) < (y - y0) * (x1 - x0):
+                break
+            hull.pop()
+        hull.append((x, y))
+    # Two sets of points joined may hold several of one α: the lowest counts.
+    return [point for point, after in zip(hull, [*hull[1:], (math.inf, 0.0)], strict=True) if after[0] > point[0]]
+
+
+def _polygon_below(points: Sequence[Point]) -> list[Point]:
+    """Return corners of a polygon below a convex function of which points are known, sorted by α from 0 to 1.
+
+    Between two points, the function lies above both neighbouring chords made longer, and so above where the two meet.
+    """
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+    corners = [(0.0, min(max(0.0, points[1][1] - slopes[1] * points[1][0]), 1.0))]
+    for i in range(1, len(slopes) - 1):
+        (x0, y0), (x1, y1) = points[i], points[i + 1]
+        before, after = slopes[i - 1], slopes[i + 1]
+        x = (y1 - y0 + before * x0 - after * x1) / (before - after) if before != after else x0
+        x = min(max(x, x0), x1)
+        corners.append((x, min(max(0.0, y0 + before * (x - x0)), 1 - x)))
+    positive = [corner for corner in _lower_hull(sorted(corners)) if corner[1] > 0]
+    (x0, y0), slope = points[-2], slopes[-2]
+    if not positive:
+        return [(0.0, 0.0), (1.0, 0.0)]
+    end = min(1.0, x0 - y0 / slope) if slope < 0 else next(x for x, y in corners if y == 0)
+    return [*positive, (max(end, math.nextafter(positive[-1][0], 2.0)), 0.0)]
+
+
+def _polygon_above(slopes: Iterable[tuple[float, float]]) -> list[Point]:
+    """Return the corners of the upper envelope of lines sure − slope α, where it is above 0."""
+    kept = list[tuple[float, float]]()
+    for slope, sure in sorted(slopes, reverse=True):
+        if kept and slope == kept[-1][0]:
+            continue
+        # A flatter line counts from where it meets the line before, which is hidden if that is before its own first point.
+        while kept and _meets((slope, sure), kept[-1]) <= (_meets(kept[-1], kept[-2]) if len(kept) > 1 else 0.0):
+            kept.pop()
+        kept.append((slope, sure))
+    corners = [(0.0, kept[0][1])]
+    for steeper, flatter in pairwise(kept):
+        x = _meets(flatter, steeper)
+        if (y := steeper[1] - steeper[0] * x) <= 0:
+            break
+        corners.append((x, y))
+    end = max(sure / slope for slope, sure in kept)
+    return [*corners, (min(1.0, end), 0.0)]
+
+
+def _meets(flatter: tuple[float, float], steeper: tuple[float, float]) -> float:
+    return (steeper[1] - flatter[1]) / (steeper[0] - flatter[0])
+
+
+def _points_of_json(path: Path) -> Any:
+    data = read_json(path, MOST_CURVE_BYTES, "a file of points (alpha, beta)")
+    return data["tradeoff"] if isinstance(data, dict) and "tradeoff" in data else data
+
+
+def _points_of_csv(path: Path) -> Iterator[Point]:
+    """Yield the points of lines with two numbers; a first line that holds none is a heading."""
+    lines = csv.reader(io.StringIO(read_text(path, MOST_CURVE_BYTES), newline=""))
+    try:
+        for number, row in enumerate(filter(None, lines)):
+            try:
+                alpha, beta = map(float, row)
+            except ValueError:
+                if number == 0:
+                    continue
+                raise InvalidInputError(
+                    f"line {lines.line_num} is {row}; it must be two numbers, alpha and beta"
+                ) from None
+            yield alpha, beta
+    except csv.Error as error:
+        raise InvalidInputError(f"line {lines.line_num} is not CSV: {error}") from None
+
+
 # A vector is at most as long in L2 as in L1, and in L∞ as in L2. `Claim.implies` relies on "l1" < "l2" < "linf".
 Norm = Literal["l1", "l2", "linf"]
 
@@ -494,7 +813,7 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
     return kind(**numbers)
 
 
-for _privacy in (PureDP, ApproximateDP, RenyiDP, ZeroConcentratedDP, GaussianDP, PrivacyProfile):
+for _privacy in (PureDP, ApproximateDP, RenyiDP, ZeroConcentratedDP, GaussianDP, PrivacyProfile, Tradeoff):
     register_claim(_privacy)
 for _other in (Sensitivity, Monotone, Probability):
     register_claim(_other)

@@ -142,8 +142,9 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     prove: Annotated[
         Prove,
         About(
-            "Whether to try to prove the claim of a Python mechanism. true: beside the audit; only: instead of the audit; "
-            "briefly: beside the audit, for 3 s of processor time, and reported only if proved.",
+            "Whether to try to prove the claim of a Python mechanism, or to refute it by calculation. true: beside the "
+            "audit; only: instead of the audit; briefly: beside the audit, for 3 s of processor time, and reported only if "
+            "proved or refuted.",
             False,
             # Calls in Python try no proof by default, since their audits are often shorter than an attempt.
             of_file="briefly",

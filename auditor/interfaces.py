@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 import numpy as np
 
+from auditor.bounds.curves import Box
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.defaults import BITS, VALUES
@@ -303,7 +304,7 @@ class Method(ABC, Generic[K, T, C]):
 
     def __post_init__(self) -> None:
         if BITS in self.events and not self.looks_at_bits:
-            raise InvalidInputError("bets look at values only; for bits claim ε, (ε, δ) or μ")
+            raise InvalidInputError(f"{self.name} look at values only; for bits claim ε, (ε, δ) or μ")
 
     @abstractmethod
     def learn(self, sample: Sample) -> Learned[T]:
@@ -369,6 +370,13 @@ class Method(ABC, Generic[K, T, C]):
         """Return points (ε, lower bound on δ), which all hold with probability at least 1 − alpha. () if not known.
 
         The points hold together with the bound, except for a divergence.
+        """
+        return ()
+
+    def curve(self, counts: C) -> tuple[Box, ...]:
+        """Return for each threshold of a score the limits of its type I error, and those of its type II error.
+
+        All limits hold together with the bound. () if the method has no band.
         """
         return ()
 

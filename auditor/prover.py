@@ -1,7 +1,7 @@
 """The interface of a prover. An entry point of the group ``auditor.provers`` names a prover.
 
-A prover reads the code of a mechanism and proves an upper bound on its loss. The auditor draws outputs and proves a
-lower bound. Neither needs the other.
+A prover reads the code of a mechanism and proves an upper bound on its loss, or calculates a lower bound on one pair. The
+auditor draws outputs and proves a lower bound. Neither needs the other.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import Claim
 from auditor.foreign_code import entry_points_of
 from auditor.interfaces import Domain
+from auditor.neighbours.pair import Pair
 
 GROUP = "auditor.provers"
 
@@ -29,6 +30,31 @@ class Status(StrEnum):
     PROVED = "proved"
     PROVED_FOR_PAIRS = "proved_for_pairs"
     NOT_PROVED = "not_proved"
+    REFUTED = "refuted"
+
+
+class Refuted(Protocol):
+    """A refutation by calculation: ``value`` is a lower bound on the claim's quantity on a ``pair``, over the reals.
+
+    ``event`` describes outputs that tell its data sets apart, and ``chances`` are their probability on the left, at least, and
+    on the right, at most; None if the bound is not that of one event.
+    """
+
+    @property
+    def pair(self) -> Pair:
+        """The pair."""
+
+    @property
+    def value(self) -> float:
+        """The bound; it may be infinite."""
+
+    @property
+    def event(self) -> str:
+        """The event in words."""
+
+    @property
+    def chances(self) -> tuple[float, float] | None:
+        """The event's probabilities."""
 
 
 class Attempted(Protocol):
@@ -36,7 +62,8 @@ class Attempted(Protocol):
 
     ``value`` is an upper bound on the claim's quantity in the ``scope``, for arithmetic in the reals, or None.
     ``asked`` says for which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` names the argument,
-    ``reason`` says why the claim is not proved. ``certificate`` is a proof that can be checked without the mechanism.
+    ``reason`` says why the claim is not proved. If the claim is refuted, ``refutation`` is there. ``certificate`` is a proof
+    or a refutation that can be checked without the mechanism.
     """
 
     status: Status
@@ -46,6 +73,7 @@ class Attempted(Protocol):
     pairs: int | None
     rule: str
     reason: str | None
+    refutation: Refuted | None
     certificate: Mapping[str, Any] | None
 
 

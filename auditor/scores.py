@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.conversions import gaussian_delta
+from auditor.bounds.curves import Box, CurveBand, choose_thresholds, count_cells
 from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import GuessTally, OneRunGuesses, read_guess_numbers
-from auditor.claims import ApproximateDP, GaussianDP
+from auditor.claims import ApproximateDP, GaussianDP, Tradeoff
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
 from auditor.untrusted_files import read_bytes, read_json, read_text
@@ -42,6 +43,8 @@ ASSUMPTIONS: dict[_Origin, tuple[str, ...]] = {
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+# The band takes its thresholds at so many quantiles of each side, and is printed at these type I errors.
+QUANTILES, TYPE_I_ERRORS = 256, (0.001, 0.01, 0.05, 0.2, 0.5)
 # The share of alpha spared for ties, and the share of the rest for coins that need more scores of a side than there are.
 SPARED_SHARE = 0.01
 
@@ -53,6 +56,11 @@ class ScoreBounds:
     ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` is a lower bound on μ, and ``profile`` lists (ε, lower bound on
     δ). ``guesses`` lists pairs: a number of guesses, and the number of right guesses. With tied scores, at least this
     number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
+
+    From independent runs, there is a band, too, which holds with probability ``confidence`` by itself. ``band`` lists for each
+    threshold the limits of the type I error, and those of the type II error, of the test that says "inside" above the threshold.
+    ``reached`` lists type I errors, each with a type II error that tests certainly reach. ``claim`` is a trade-off curve that was
+    claimed, or None, and ``excess`` (nats) by how much the band exceeds the ε of a line of it: above 0, the claim is broken.
     """
 
     origin: _Origin
@@ -64,6 +72,15 @@ class ScoreBounds:
     canaries: int
     guesses: tuple[tuple[int, int], ...]
     assumed: tuple[str, ...]
+    band: tuple[Box, ...] = ()
+    reached: tuple[tuple[float, float], ...] = ()
+    claim: Tradeoff | None = None
+    excess: float | None = None
+
+    @property
+    def violated(self) -> bool:
+        """Whether the band breaks the claim."""
+        return self.excess is not None and self.excess > 0
 
     @property
     def epsilon_if_gaussian(self) -> float:
@@ -80,8 +97,18 @@ class ScoreBounds:
         return 0.0 if suffices(0.0) else narrow_bracket(suffices, 0.0, most, lambda low, high: high - low < 1e-9)[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields by name, and ``epsilon_if_gaussian``."""
-        return {**asdict(self), "epsilon_if_gaussian": self.epsilon_if_gaussian}
+        """Return all fields by name, and ``epsilon_if_gaussian``; without a claim, no claim and no excess."""
+        claimed = {"claim": self.claim.to_dict(), "violated": self.violated} if self.claim else {}
+        entry = {key: value for key, value in asdict(self).items() if self.claim or key not in ("claim", "excess")}
+        return {**entry, **claimed, "epsilon_if_gaussian": self.epsilon_if_gaussian}
+
+    def _of_band(self) -> list[str]:
+        """Return the lines about the band, if there is one. A type II error is rounded up."""
+        if not self.reached:
+            return []
+        points = ", ".join(f"{math.ceil(missed * 1e4) / 1e4:.4f} at {wrong:g}" for wrong, missed in self.reached)
+        claimed = [_say_claim(self.claim, self.excess)] if self.claim and self.excess is not None else []
+        return [f"type II error, at type I errors all together: ≤ {points}", *claimed]
 
     def __str__(self) -> str:
         """Return the bounds in lines, each rounded down."""
@@ -95,10 +122,16 @@ class ScoreBounds:
                 f"ε ≥ {_round_down(self.epsilon)} at δ = {self.delta:g}, with {100 * self.confidence:g} % confidence",
                 f"μ ≥ {_round_down(self.mu)}; for Gaussian noise, this is ε ≥ {if_gaussian} at δ = {self.delta:g}",
                 f"δ ≥ {points or '0 at every ε'}",
+                *self._of_band(),
                 f"right guesses, of the surest on {self.canaries:,} canaries: {right}",
                 *(f"assumed: {sentence}" for sentence in self.assumed),
             ]
         )
+
+
+def _say_claim(claim: Tradeoff, excess: float) -> str:
+    words = f"{claim} is broken" if excess > 0 else f"within the claimed {claim}"
+    return f"{words}: excess ≥ {_round_down(excess)}"
 
 
 def _round_down(value: float, digits: int = 3) -> str:
@@ -113,6 +146,7 @@ def audit_scores(
     delta: float = 1e-5,
     confidence: float = CONFIDENCE,
     guesses: int | Sequence[int] | None = None,
+    claim: Tradeoff | None = None,
 ) -> ScoreBounds:
     """Bound ε at δ, μ and the privacy profile from scores of canaries that were in the data, and of others that were not.
 
@@ -128,6 +162,7 @@ def audit_scores(
         confidence: the chance that no bound exceeds the truth.
         guesses: the number of surest guesses that count, one or several, chosen without looking at the scores; by
             default all, a half, a quarter, and so on.
+        claim: a trade-off curve to hold the scores of independent runs against.
 
     Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
 
@@ -141,7 +176,12 @@ def audit_scores(
     require_number("delta", delta, 0, 1)
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
+    if claim is not None and (not isinstance(claim, Tradeoff) or origin != "independent-runs"):
+        raise InvalidInputError(
+            f"claim is {claim!r}, and the scores are from {origin}; a claim must be a Tradeoff, for scores of independent runs"
+        )
     sides = _require_scores("inside", inside), _require_scores("outside", outside)
+    band = _band_of(*sides, 1 - confidence) if origin == "independent-runs" else None
     alpha = (1 - SPARED_SHARE) * (1 - confidence)
     if origin == "independent-runs":
         sides, alpha = _draw_sides_by_coins(*sides, alpha), (1 - SPARED_SHARE) * alpha
@@ -168,7 +208,18 @@ def audit_scores(
         looks.tallies[0].canaries,
         tuple((tally.guesses, tally.wins) for tally in looks.tallies),
         ASSUMPTIONS[origin],
+        *((band.boxes(), _reached(band), claim, None if claim is None else band.excess(claim)) if band else ()),
     )
+
+
+def _band_of(inside: Floats, outside: Floats, alpha: float) -> CurveBand:
+    """Return the band of all scores, which are independent on each side. No coins are needed."""
+    edges = choose_thresholds([inside, outside], QUANTILES)
+    return CurveBand.of_cells(count_cells(inside, edges), count_cells(outside, edges), alpha)
+
+
+def _reached(band: CurveBand) -> tuple[tuple[float, float], ...]:
+    return tuple(zip(TYPE_I_ERRORS, band.least_missed(np.array(TYPE_I_ERRORS)).tolist(), strict=True))
 
 
 def _require_scores(name: str, given: ArrayLike) -> Floats:

@@ -34,7 +34,11 @@ def process(setting: Setting) -> Process:
 
 
 def other_delta(setting: Setting, epsilon: float) -> float:
-    """Return δ at ε, the larger of the two directions; NaN if no other method converges."""
+    """Return δ at ε by a method other than the auditor's, in the worse direction.
+
+    NaN if that method does not converge for the direction in which the record is removed; if it does not for the other one, that
+    direction is left out.
+    """
     rate, sigma, steps, _ = setting
     values = []
     for added in (False, True):

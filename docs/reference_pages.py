@@ -50,6 +50,11 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Dialogues", "Canaries"),
     ),
     ("Programs", "", ("Command",)),
+    (
+        "Accountants",
+        "[Audit your accountant](../how-to/accountant.md) explains what is stated, and of which process.",
+        ("audit_accountant", "Accountant", "Range", "AccountantResult"),
+    ),
     ("Scores that exist already", "", ("audit_scores", "ScoreBounds")),
     (
         "Results",
@@ -77,7 +82,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 # Keys of a configuration, for all audits of a file.
 CONFIGURED = {*schema.Shared.model_fields, *ExecutionKeywords.__annotations__, "confidence"}
 # Results, whose methods and properties a user needs. Those of all others are for extensions.
-WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "ScoreBounds", "Interval"}
+WITH_MEMBERS = {"AccountantResult", "AuditResult", "RunResult", "Bound", "ScoreBounds", "Interval"}
 # Where a configuration has arguments by the same names, whose page explains them: the keys, and the heading.
 AS_KEYS: dict[str, tuple[set[str], str]] = {
     "audit": ({*CONFIGURED, "events", "observe"} - {"confidence"}, ""),
@@ -188,6 +193,8 @@ def configuration() -> str:
     ]
     for name in ("Execution",):
         lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
+    lines += ["", "## An accountant", "", *_keys(definitions["AccountantKeys"])]
+    lines += ["", "`parameters`: a range", "", *_keys(definitions["ParameterRange"])]
     lines += ["", "## Claims", ""]
     forms: dict[str, list[str]] = {}
     for form in definitions["Claim"]["anyOf"]:

@@ -12,15 +12,18 @@ from auditor.prover import Scope, Status
 from auditor.sessions.dialogues import Dialogues
 from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates.certified import checked
-from dp_prover.clock import within_seconds
+from dp_prover.clock import seconds_left, within_seconds
 from dp_prover.numbers.targets import CLAIMS
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
+from dp_prover.refuting.attempt import refuted
 from dp_prover.session_proof import prove_session
 
 __all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
 
 SECONDS = 30.0
+# A refutation is tried for this share of the seconds; for AT_LEAST seconds, if the attempt at a proof has left them.
+OF_SECONDS, AT_LEAST = 0.25, 3.0
 
 
 def prove(
@@ -31,7 +34,7 @@ def prove(
     parameters: Mapping[str, Any] | None = None,
     seconds: float = SECONDS,
 ) -> Proof:
-    """Try to prove a claim of a Python mechanism, over the reals.
+    """Try to prove a claim of a Python mechanism, over the reals, or to refute it by calculation.
 
     Args:
         mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". Under Dialogues it returns a
@@ -39,7 +42,7 @@ def prove(
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: keyword arguments of the mechanism.
-        seconds: the attempt's budget of processor time.
+        seconds: the attempt's budget of processor time. A quarter of it is added for a refutation.
 
     Raises MechanismError when the mechanism cannot be called.
 
@@ -62,8 +65,17 @@ def prove(
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
-    """Try within a budget of processor seconds; see :func:`prove`."""
+    """Try within a budget of processor seconds, then try to refute what is not proved; see :func:`prove`."""
     with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)
-        return Attempt(mechanism, claim, domain).prove()
+        proof = Attempt(mechanism, claim, domain).prove()
+        left = seconds_left()
+    if proof.holds:
+        return proof
+    with within_seconds(max(seconds * OF_SECONDS, min(left, AT_LEAST))):
+        found = refuted(mechanism, claim, domain, first=proof.pair)
+    if found is None:
+        return proof
+    refutation, certificate = found
+    return replace(proof, refutation=refutation, certificate=certificate)

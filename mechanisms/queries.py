@@ -53,14 +53,17 @@ def monotonised_sum_loss(records: Integers, *, y: int) -> float:
 def bound_holds_as_printed(
     totals: Integers, size: int, rng: np.random.Generator, *, epsilon_1: float, delta: float
 ) -> NDArray[np.bool_]:
-    """Return whether the bound of the document's code is at least LS(a/b): claimed for 1 − δ (000, Theorem 2)."""
+    """Return whether the bound, as the code printed in document 000 computes it, is at least LS(a/b).
+
+    Theorem 2 there claims this with probability 1 − δ.
+    """
     return _bound_holds(totals, bound_as_printed, *draw_bounds(totals, size, rng, epsilon_1, delta))
 
 
 def bound_holds_corrected(
     totals: Integers, size: int, rng: np.random.Generator, *, epsilon_1: float, delta: float
 ) -> NDArray[np.bool_]:
-    """Return whether the bound of Theorem 2 itself is at least LS(a/b): claimed for 1 − δ (000)."""
+    """Return whether the bound of Theorem 2 itself is at least LS(a/b), which document 000 claims with probability 1 − δ."""
     return _bound_holds(totals, bound_by_theorem_2, *draw_bounds(totals, size, rng, epsilon_1, delta))
 
 

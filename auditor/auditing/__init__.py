@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from auditor.adapters import CLAIM_RELATIONS, adapt_object, claim_of
+from auditor.adapters import CLAIM_RELATIONS, adapt_object, claim_of, doubts_of
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
@@ -118,7 +118,11 @@ def planned(
         )
     settings = Settings.of(given)
     relation = str(getattr(neighbours, "relation", ""))
-    claim = Unclaimed() if claim is None else claim_of(claim, relation if relation in CLAIM_RELATIONS else None)
+    stated, claim = (
+        claim,
+        Unclaimed() if claim is None else claim_of(claim, relation if relation in CLAIM_RELATIONS else None),
+    )
+    assumptions += doubts_of(stated, claim)
     return Plan(
         name=name or source.name,
         source=as_audited(source, neighbours, settings),

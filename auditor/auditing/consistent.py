@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from auditor.accountants.outcome import judged
+from auditor.auditing.calculated import calculated
 from auditor.auditing.evidence import CanaryEvidence, CountedTest, CountEvidence, Evidence, RateEvidence
 from auditor.auditing.outcome import levels_of
 from auditor.auditing.query_flow import judged_again
@@ -16,8 +18,10 @@ from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
+    CalculatedEvent,
     Observed,
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -32,7 +36,7 @@ from auditor.verdict import Verdict
 
 # More canaries than anybody has, and few enough to compute with.
 MOST_CANARIES = 10_000_000
-ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
+ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedCurve | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -42,7 +46,7 @@ def read_report(file: str | Path) -> RunResult:
     power and verdicts are those that follow from its counts. The message names the file and the place in it.
     """
     run, written = parsed_report(file)
-    if not run.audits:
+    if not run.every:
         raise InvalidInputError(f"{file} holds no audits; run the audits again")
     try:
         again = recounted(run)
@@ -51,7 +55,12 @@ def read_report(file: str | Path) -> RunResult:
     whole, lines = as_read(again.to_dict()), list[str]()
     for entry, remade in zip(written["audits"], whole["audits"], strict=True):
         lines += (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
-    lines += not_as_reported({**written, "audits": []}, {**whole, "audits": []})
+    for entry, one, remade in zip(
+        written.get("accountants", ()), run.accountants, whole.get("accountants", ()), strict=True
+    ):
+        lines += (f'accountant "{one.name}", {line}' for line in not_as_reported(entry, remade))
+    rest: dict[str, list[Any]] = {"audits": [], "accountants": []}
+    lines += not_as_reported({**written, **rest}, {**whole, **rest})
     if lines:  # name a wrong level first, since bounds and verdicts follow from levels
         first = min(lines, key=lambda line: "budget." not in line)
         raise InvalidInputError(f"{file} contradicts itself: {first}; run the audit again")
@@ -68,16 +77,25 @@ def recounted(run: RunResult) -> RunResult:
         # some of these audits. The number is cut at 100,000, since a forged report may imply any.
         sharing = round(min(100_000, (1 - run.confidence) / smallest))
         levels = levels_of(p_values, 1 - run.confidence, max(sharing, len(p_values) - p_values.count(None)))
-        return replace(run, audits=list(map(_judged, run.audits, found, levels)))
+        accountants = [
+            replace(one, verdict=judged(one.states, one.tolerance, one.shown, one.coverage)) for one in run.accountants
+        ]
+        return replace(run, audits=list(map(_judged, run.audits, found, levels)), accountants=accountants)
 
 
 def _evidence(audit: AuditResult) -> Evidence | Judgement:
     """Return the counts of an audit as evidence, or a judgement if nothing is random or nothing was counted."""
     claim, reason = audit.claim, audit.stop_reason
+    if audit.proof is not None and audit.proof.refutation is not None:
+        again = calculated(claim, audit.proof.refutation)
+        if audit.verdict is not again.verdict:
+            raise InvalidInputError("its claim is refuted by calculation, and its verdict is another")
     match audit.event:
-        case None:
+        case None if audit.proof is None or audit.proof.refutation is None:
             is_proved = audit.verdict is Verdict.NO_VIOLATION_FOUND and audit.proof is not None and audit.proof.proved
             return Judgement(Verdict.NO_VIOLATION_FOUND if is_proved else Verdict.INCONCLUSIVE, reason)
+        case None | CalculatedEvent():
+            return _calculated_again(audit)
         case QueryAnswers() as event if isinstance(claim, QueryClaim) and audit.pair is not None:
             return judged_again(claim, audit.mechanism, audit.pair, event, reason)
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
@@ -96,6 +114,19 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
             kind = RateEvidence if isinstance(claim, Probability) else CountEvidence
             return kind(claim, counted, [counted], reason)
     raise InvalidInputError(f"its event cannot test a claim of {claim}")
+
+
+def _calculated_again(audit: AuditResult) -> Judgement:
+    """Return the judgement of a claim that is refuted by calculation.
+
+    Raises InvalidInputError if the audit's pair is not that of the refutation.
+    """
+    found = None if audit.proof is None else audit.proof.refutation
+    if found is None:
+        raise InvalidInputError("its event was calculated, and no refutation is there")
+    if audit.pair is None or audit.pair.to_dict() != found.pair.to_dict():
+        raise InvalidInputError("its pair is not that of the refutation")
+    return calculated(audit.claim, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +148,7 @@ class _AsReported:
         return self.event.wager
 
     def report(self, counts: object) -> Observed:
-        """Return the event, which has its counts."""
+        """Return the event unchanged, since it already holds its counts."""
         return self.event
 
 
@@ -128,7 +159,7 @@ def _outputs(event: Observed | None) -> int:
 
 
 def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | None) -> AuditResult:
-    """Return an audit with the judgement of its counts. The data of the plots stay as they are."""
+    """Return an audit with the judgement of its counts. The data of the plots stay as they are, except for a band."""
     if audit.alpha is not None and math.isclose(level or 0, audit.alpha):
         level = audit.alpha
     judgement = evidence.judge(level) if isinstance(evidence, Evidence) and level is not None else evidence
@@ -136,7 +167,9 @@ def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | N
     drawn = replace(audit.outputs, bound=max(audit.outputs.bound, _outputs(audit.event)))
     return replace(
         audit,
-        judgement=replace(judgement, illustration=audit.illustration, alpha=level),
+        judgement=replace(
+            judgement, illustration=replace(audit.illustration, band=judgement.illustration.band), alpha=level
+        ),
         provenance=replace(audit.provenance, outputs=drawn),
         smallest=audit.smallest if judgement.verdict is Verdict.VIOLATION else None,
     )

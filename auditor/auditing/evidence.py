@@ -122,7 +122,9 @@ class CountEvidence(Evidence):
             alpha,
             self.shown.share,
             self.shown.round,
-            Illustration(self.histograms, self._growth(alpha), method.profile(counts), self.dialogue),
+            Illustration(
+                self.histograms, self._growth(alpha), method.profile(counts), self.dialogue, method.curve(counts)
+            ),
         )
 
     def _growth(self, alpha: float) -> list[tuple[int, float]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from auditor.auditing.calculated import with_proof
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.first_look import first_look
 from auditor.auditing.follow_ups import follow_up
@@ -70,7 +71,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                     else:
                         audit = FLOWS[plan.kind](ledger)
                     audit = follow_up(require_as_many_outputs(audit))
-                    return replace(audit, proof=proof.result()).close()
+                    return with_proof(audit, proof.result()).close()
             except WorkerLostError as error:
                 why = str(error)
                 if how.isolate and not plan.settings.execution.lost:

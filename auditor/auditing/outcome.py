@@ -13,6 +13,7 @@ from auditor.auditing.warnings import Case, Caveat, select_caveats, weaknesses
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import round_floats
 from auditor.defaults import CONFIDENCE, VALUES
+from auditor.events.observed import CalculatedEvent
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
@@ -118,13 +119,14 @@ class Audit:
         assert self.provenance is not None
         weak = weaknesses(plan, judgement, self.planted)
         is_proved = self.proof is not None and self.proof.proved
+        is_calculated = isinstance(judgement.event, CalculatedEvent)
         return AuditResult(
             plan.name,
             plan.source.name,
             plan.claim,
             plan.expect,
             judgement,
-            replace(self.provenance, reproduce=_command(plan, broken)),
+            replace(self.provenance, reproduce=_command(plan, broken, calculated=is_calculated)),
             self.pair,
             self.exact,
             smallest,
@@ -176,9 +178,10 @@ def levels_of(p_values: Sequence[float | None], alpha: float, sharing: int) -> l
     return [level_of.get(i) for i in range(len(p_values))]
 
 
-def _command(plan: Plan, pair: Pair | None) -> str | None:
+def _command(plan: Plan, pair: Pair | None, *, calculated: bool) -> str | None:
     """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on
-    a pair or data set. Return None if there is neither a command nor a pair.
+    a pair or data set, by sampling or if it was ``calculated`` by calculation. Return None if there is neither a command
+    nor a pair.
     """
     if plan.rerun:
         return shlex.join(["auditor", "run", *plan.rerun])
@@ -193,6 +196,7 @@ def _command(plan: Plan, pair: Pair | None) -> str | None:
         "events": list(plan.settings.events) if plan.settings.events != (VALUES,) else None,
         "confidence": confidence if confidence != CONFIDENCE else None,
         "seed": plan.settings.seed,
+        "prove": "only" if calculated else None,
     }
     given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
     return f"auditor.audit({plan.source.name}, {plan.claim!r}, {pair.call()}, {given})"

@@ -64,7 +64,9 @@ OF_REPLAY = replace(TUNING, climbs=0, orders=0)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A change of a ``share`` of outputs on data sets with a fact, and of the share ``otherwise`` on others."""
+    """What a planted fault changes: on data sets of which its fact is true, a ``share`` of the outputs; on all others, a share of
+    ``otherwise``.
+    """
 
     words: str
     share: float

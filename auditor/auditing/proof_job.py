@@ -5,17 +5,21 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+from auditor.auditing.calculated import with_proof
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
 from auditor.auditing.recount import PROOF_ONLY, not_recounted
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
+from auditor.bounds.digits import round_to_side
 from auditor.claims import Claim, PrivacyClaim
 from auditor.errors import how_many
+from auditor.events.observed import CalculatedEvent
 from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
-from auditor.prover import Attempted, Scope, Status, prover
+from auditor.prover import Attempted, Refuted, Scope, Status, prover
+from auditor.results.reader import read_proof
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
@@ -68,7 +72,7 @@ class ProofJob:
             self._found = _failed(answer) if isinstance(answer, BaseException) else answer
 
     def result(self) -> ProofFound | None:
-        """Return how the attempt ended. Return None without an attempt, or if a brief attempt did not prove the claim.
+        """Return how the attempt ended. Return None without an attempt, or if a brief attempt neither proved nor refuted the claim.
 
         The result is kept in the plan's store, so that a resumed or replayed run reports the same.
         """
@@ -76,15 +80,15 @@ class ProofJob:
             return None
         self.begin()
         kept: dict[str, Any] = self._plan.store.recall("proof", self._waited, {})
-        return ProofFound(**kept) if kept else None
+        return read_proof(kept) if kept else None
 
     def _waited(self) -> dict[str, Any]:
         if self._thread is not None:
             self._thread.join()
         if self._stopped is not None:
             raise self._stopped
-        is_brief, proved = self._plan.settings.prove == "briefly", self._found.get("status") == Status.PROVED
-        return {} if is_brief and not proved else self._found
+        is_brief, status = self._plan.settings.prove == "briefly", self._found.get("status")
+        return {} if is_brief and status not in (Status.PROVED, Status.REFUTED) else self._found
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
@@ -124,12 +128,23 @@ def _ended(
     end = attempt(mechanism, claim, domain, seconds)
     scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"
     value = None if end.value is None else float(end.value)
-    return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
+    refutation = None if end.refutation is None else _plain(end.refutation)
+    ended = {"status": str(Status(end.status)), "bound": value, "scope": scope, "rule": end.rule}
+    return ended | {"reason": end.reason, "pairs": end.pairs, "refutation": refutation}
+
+
+def _plain(found: Refuted) -> dict[str, Any]:
+    """Return a refutation as plain data, rounded as a report rounds, so that the report can be made again."""
+    sides = (None, None) if found.chances is None else [round_to_side(found.chances[at], up=at == 1) for at in (0, 1)]
+    event = asdict(CalculatedEvent(found.event, *sides))
+    return {"pair": found.pair.to_dict(), "bound": round_to_side(found.value, up=False), "event": event}
 
 
 def proof_alone(ledger: Ledger, proof: ProofFound | None) -> Audit:
-    """Return an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
+    """Return an audit with ``prove: only``: no violation if the claim is proved, a violation if it is refuted, else no answer."""
     verdict, plan = Verdict.INCONCLUSIVE, ledger.plan
+    if proof is not None and proof.refutation is not None:
+        return with_proof(Audit.without_answer(ledger, ""), proof)
     if plan.earlier or plan.least:  # outputs have refuted the claim, and a proof is over the reals
         return replace(not_recounted(ledger, PROOF_ONLY), proof=proof)
     if proof is None:

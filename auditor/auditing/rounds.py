@@ -146,7 +146,8 @@ class Rounds:
         if not self.done:
             fits = outputs_at_first(self.ledger, self.plan.domain.corners()[0], seconds)
             self.began.append(self.ledger.elapsed())
-            most = PLANNED / OF_FIRST * fits / 2  # of the bound, if all of the time goes to it and to as much learning
+            # The most outputs that the bound can get, if it shares all of the time equally with learning.
+            most = PLANNED / OF_FIRST * fits / 2
             if most < LEAST_IN_TIME:
                 return (most if most >= LEAST_OF_ALL else 0.0) / upcoming.bound, True
             return min(1.0, max(LEAST_IN_TIME / upcoming.bound, fits / upcoming.planned)), self.ended

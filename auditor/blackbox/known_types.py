@@ -38,6 +38,7 @@ KNOWN_MODULES = frozenset(
 _OF_PYTHON = frozenset((*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names))
 # The flag of types that were made while the program runs, by a class statement for example.
 _ON_HEAP = 1 << 9
+_POINTER = object.__basicsize__ // 2  # bytes: an object is its number of references and its type
 # Types whose values are plain data.
 PLAIN = frozenset(
     (bool, int, float, complex, str, bytes, type(None), Fraction, Decimal, date, datetime, time, timedelta)
@@ -132,7 +133,13 @@ def is_of_python(kind: type) -> bool:
 
 
 def _is_of_c(kind: type) -> bool:
-    """Whether a class has a method or an attribute in C. It may name a module in Python all the same, as partial does."""
+    """Whether a class has a method or an attribute in C. It may name a module in Python all the same, as partial does.
+
+    Objects with room for attributes alone hold nothing else, so a class such as SimpleNamespace counts as one of Python.
+    """
+    pointers = 2 + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)  # two that all objects have
+    if kind.__basicsize__ <= pointers * _POINTER and not kind.__itemsize__:
+        return False
     if not kind.__flags__ & _ON_HEAP:
         return True
     for name, member in vars(kind).items():

@@ -1,6 +1,7 @@
 """Conversions between notions of privacy, and the rates of right and wrong guesses that a claim allows."""
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,6 +69,9 @@ def implied_delta(claim: claims.Claim, epsilon: float) -> float:
     """
     if isinstance(claim, claims.PrivacyProfile):
         return min(implied_delta(point, epsilon) for point in claim.profile)
+    if isinstance(claim, claims.Tradeoff):
+        curve = tradeoff_curve(claim)
+        return float(np.max(curve.right - finite_exp(epsilon) * curve.wrong, initial=0.0))
     if isinstance(claim, claims.GaussianDP):
         return gaussian_delta(claim.mu, epsilon)
     if isinstance(claim, claims.RenyiDP):
@@ -161,6 +165,9 @@ def tradeoff_curve(claim: claims.PrivacyClaim) -> TradeoffCurve:
         return TradeoffCurve.of(np.array([claim.epsilon]), np.array([claim.delta]))
     if isinstance(claim, claims.PrivacyProfile):
         return TradeoffCurve.of(*np.array([(point.epsilon, point.delta) for point in claim.profile]).T)
+    if isinstance(claim, claims.Tradeoff):
+        lines = itertools.chain(*claim.both_ways().lines())
+        return TradeoffCurve.of(*np.array([(line.epsilon, line.delta) for line in lines]).T)
     if isinstance(claim, claims.GaussianDP):
         from scipy.special import log_ndtr
 

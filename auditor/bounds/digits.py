@@ -1,7 +1,7 @@
 """Rounding of computed numbers, so that a report is the same on every processor."""
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,16 @@ def round_error_up(number: float) -> float:
     return float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(number))
 
 
+def round_to_side(number: float, up: bool, digits: int = SIGNIFICANT_DIGITS) -> float:
+    """Return a number rounded to significant digits, up or down; ``round_floats`` leaves it as it is.
+
+    >>> round_to_side(2 / 3, up=False, digits=4), round_to_side(2 / 3, up=True, digits=2), round_to_side(math.inf, up=False)
+    (0.6666, 0.67, inf)
+    """
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).create_decimal_from_float(number))
+
+
 def round_floats(data: Any) -> Any:
     """Return plain data with every float rounded to ten significant digits."""
     if isinstance(data, dict):
@@ -48,3 +58,15 @@ def format_rounded_up(bound: Fraction | float | None) -> str:
         return "∞"
     digits = 10**4
     return f"{math.ceil(Fraction(bound) * (1 - TOLERANCE) * digits) / digits:.4f}"
+
+
+def format_rounded_down(bound: Fraction | float) -> str:
+    """Write a lower bound to four decimals, rounded down; a small bound to four digits.
+
+    >>> format_rounded_down(Fraction(2, 3)), format_rounded_down(1.99999), format_rounded_down(1.23456e-5)
+    ('0.6666', '1.9999', '1.234e-05')
+    """
+    value = Fraction(bound)
+    if 0 < value < Fraction(1, 100):
+        return f"{round_to_side(float(value), up=False, digits=4):.3e}"
+    return f"{math.floor(value * 10**4) / 10**4:.4f}"

@@ -27,6 +27,9 @@ def check(options: argparse.Namespace) -> int:
                 warn(f"{where}: {doubt}")
             if len(first.failures) == 2:
                 status = NO_ANSWER
+        for accountant in configuration.accountants:
+            with naming(configuration, accountant):
+                say(f"{configuration.file}: {accountant.name}: {accountant.try_once()}")
     return status
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from auditor.accountants.auditing import AccountantPlan
 from auditor.auditing.plan import Plan
 from auditor.cli.log_guard import on_github, tell_runner
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, OPTIONS, STANDARD_OUTPUT, UNEXPECTED
@@ -97,7 +98,7 @@ def load_all(options: argparse.Namespace) -> list[Configuration]:
 
 def selected(configurations: list[Configuration], only: list[str] | None) -> list[Configuration]:
     """Return the configurations with the audits that ``only`` names, in full or in part. Leave out configurations without any."""
-    names = [plan.name for configuration in configurations for plan in configuration.plans]
+    names = [name for configuration in configurations for name in configuration.names]
     chosen = set(names) if not only else set[str]()
     for name in only or ():
         # A full name selects that audit alone, even if it is a part of other names.
@@ -105,12 +106,19 @@ def selected(configurations: list[Configuration], only: list[str] | None) -> lis
         if not meant:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, names)}')
         chosen |= meant
-    chosen_parts = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
-    return [configuration for configuration in chosen_parts if configuration.plans]
+    chosen_parts = [
+        replace(
+            c,
+            plans=tuple(plan for plan in c.plans if plan.name in chosen),
+            accountants=tuple(plan for plan in c.accountants if plan.name in chosen),
+        )
+        for c in configurations
+    ]
+    return [configuration for configuration in chosen_parts if configuration.plans or configuration.accountants]
 
 
 @contextlib.contextmanager
-def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
+def naming(configuration: Configuration, plan: Plan | AccountantPlan) -> Iterator[None]:
     """Let errors of a mechanism, and of other user code, name the file, the line and the audit."""
     try:
         with contextlib.chdir("."), ForeignCode("a first look"):

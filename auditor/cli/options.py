@@ -224,6 +224,10 @@ def _scores(add: _Add) -> None:
     scores.add_argument("--delta", type=float, default=1e-5, metavar="D", help=at)
     scores.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C", help=f"{CONFIDENCE} by default")
     scores.add_argument("--guesses", type=int, nargs="+", metavar="K", help="the number of surest guesses that count")
+    curve = (
+        "hold the scores of independent runs against a trade-off curve: a file of points (alpha, beta), .csv or .json"
+    )
+    scores.add_argument("--tradeoff", metavar="FILE", help=curve)
     scores.add_argument("--json", action="store_true", help="print JSON")
 
 

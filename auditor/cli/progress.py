@@ -43,6 +43,12 @@ class ProgressLines(Bars):
         # Without a terminal: for each audit, its phase, when the phase began, and when the next line is due.
         self._phases = dict[str, tuple[Phase, float, float]]()
 
+    def begin(self, audit: str, what: str) -> None:
+        """Add a line for an audit that has no phases, and says only ``what`` it does."""
+        if not self.disable:
+            name = escape(visible(audit))
+            self._bars[audit] = self.add_task(what, total=None, place="", audit=name, done="")
+
     def end(self, audit: str) -> None:
         """Remove the line of an audit."""
         if audit in self._bars:

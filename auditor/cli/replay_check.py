@@ -14,6 +14,7 @@ from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
 from auditor.config.load import Configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
+from auditor.events.observed import CalculatedEvent
 from auditor.results.reader import as_read, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, RunResult
 
@@ -76,7 +77,8 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
         again = replace(again, strict=reported[plan.name].strict)  # how the run was ended, which no output says
         remade.append(again)
         differences = tuple(not_as_reported(entries[plan.name], as_read(again.to_dict())))
-        yield Recount(plan.name, differences, BY_PROOF if plan.settings.prove == "only" else "")
+        rests_on_proof = plan.settings.prove == "only" or isinstance(again.event, CalculatedEvent)
+        yield Recount(plan.name, differences, BY_PROOF if rests_on_proof else "")
     recorded = {plan.name for plan in plans}
     yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)
     if len(reported) < len(report.audits):

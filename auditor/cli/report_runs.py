@@ -12,6 +12,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from auditor.accountants.auditing import AccountantPlan
+from auditor.accountants.outcome import AccountantResult, settings_words
 from auditor.auditing.outcome import settle
 from auditor.auditing.parallel import run_all, stop_all
 from auditor.auditing.remeasure import remeasured
@@ -33,6 +35,7 @@ from auditor.cli.progress import ProgressLines
 from auditor.config.load import Configuration
 from auditor.errors import InvalidInputError, visible
 from auditor.foreign_code import ForeignCode
+from auditor.report.accountant_words import few_words
 from auditor.report.ci import annotations, to_junit
 from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
@@ -170,10 +173,12 @@ def _compared(
 ) -> Comparison:
     """Return the changes since the baseline, read from a file, in the audits that were run."""
     plans = {plan.name: plan for plan in configuration.plans}
-    asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
+    names = set(configuration.names)
+    asked = [audit for audit in baseline.audits if not options.only or audit.name in names]
+    accountants = [earlier for earlier in baseline.accountants if not options.only or earlier.name in names]
     with contextlib.chdir("."):
         changes = compare(
-            replace(baseline, audits=asked),
+            replace(baseline, audits=asked, accountants=accountants),
             result,
             lambda earlier, outputs: remeasured(plans[earlier.name], earlier, outputs),
             options.may_rise,
@@ -201,8 +206,12 @@ def _run_files(
                     audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
                 settled = [replace(result, strict=strict) for result in judged]
+                accountants = [
+                    replace(_of_accountant(plan, console, lines), strict=strict) for plan in configuration.accountants
+                ]
                 now = time.monotonic()
-                yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
+                seconds = now - begun
+                yield RunResult(configuration.name, configuration.confidence, settled, seconds, accountants=accountants)
                 begun = now
     except BaseException:
         for configuration in configurations:
@@ -211,8 +220,24 @@ def _run_files(
         raise
 
 
+def _of_accountant(plan: AccountantPlan, console: Console, lines: ProgressLines) -> AccountantResult:
+    """Carry out the audit of an accountant, and print a line where no terminal shows progress."""
+    lines.begin(plan.name, "comparing with exact numbers")
+    result = plan.carry_out()
+    lines.end(plan.name)
+    if not console.is_terminal:
+        tried = settings_words(result.coverage.tried)
+        console.print(f"  {visible(result.name)}: {tried} of its parameters, {result.seconds:.1f} s", markup=False)
+    return result
+
+
 def _say_in_short(result: RunResult) -> None:
     say(closing_line(result, timed=True))
+    for accountant in result.accountants:
+        if accountant.verdict == "inconclusive":
+            say(f"{accountant.name}: no answer: {accountant.reason}")
+        if accountant.weak:
+            warn(f"{accountant.name}: weak: {few_words(accountant)}")
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")

@@ -48,6 +48,9 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
             with naming(configuration, plan):
                 plan.drawer()
                 plan.settings.execution.reach(plan.source)
+        for accountant in configuration.accountants:
+            with naming(configuration, accountant):
+                accountant.require_callables()
         make_folder(options.out / configuration.name)
     # Read now, since the run may overwrite a report that is a baseline.
     baselines = _baselines(options.baseline, [configuration.name for configuration in configurations])

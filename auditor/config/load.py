@@ -1,5 +1,6 @@
 """Turn a configuration file into plans. Every error names the file, the line, the key and what is allowed."""
 
+import functools
 import hashlib
 import inspect
 import itertools
@@ -13,11 +14,13 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, mechanism_of
+from auditor.accountants import Accountant, Range
+from auditor.accountants.auditing import AccountantPlan
+from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, doubts_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
-from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
+from auditor.claims import Claim, QueryClaim, Tradeoff, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
@@ -47,8 +50,17 @@ class Configuration:
     """The functions and objects that make data sets or claims, which reading the file imports."""
     claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
+    doubts: Mapping[str, tuple[str, ...]]
+    """What is said about these claims, such as that an accountant states too little."""
     lines: Mapping[str, int]
-    """The lines of the mechanisms, by the names of the plans."""
+    """The lines of the mechanisms, by the names of the plans, and of what accountants state."""
+    accountants: tuple[AccountantPlan, ...] = ()
+    """The audits of accountants, which draw no outputs, and have no part in the error budget."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all audits, those of mechanisms first."""
+        return [plan.name for plan in self.plans] + [plan.name for plan in self.accountants]
 
     def close(self) -> None:
         """Close the stores of the plans."""
@@ -61,12 +73,13 @@ def load_configuration(
     *,
     runs_code: bool = True,
     claims: Mapping[str, Mapping[str, Any]] | None = None,
+    doubts: Mapping[str, Sequence[str]] | None = None,
     **overrides: Unpack[RunKeywords],
 ) -> Configuration:
     """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
     Without ``runs_code``, as for a third-party file, nothing that the file names is imported. ``claims``, by the names
-    of audits, replace claims from code.
+    of audits, replace claims from code, and ``doubts`` what is said about these.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also
     raises it if code makes data sets or claims: the message names its files with their digests.
@@ -77,14 +90,20 @@ def load_configuration(
         )
     document = read_yaml_file(file)
     config = _validate(document)
-    names = [audit.name for audit in config.audits]
+    places = [("audits", i) for i in range(len(config.audits))]
+    places += [("accountants", i) for i in range(len(config.accountants))]
+    names = [audit.name for audit in config.audits] + [audit.name for audit in config.accountants]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InvalidInputError(
-                f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
+                f'{document.at(*places[i], "name")}: two audits are called "{name}"; names must differ'
             )
     by_audit = claims or {}
-    parts = [_Part(audit, i, document, by_audit.get(audit.name)) for i, audit in enumerate(config.audits)]
+    said = doubts or {}
+    parts = [
+        _Part(audit, i, document, by_audit.get(audit.name), doubts=tuple(said.get(audit.name, ())))
+        for i, audit in enumerate(config.audits)
+    ]
     named = dict.fromkeys(name for part in parts for name in part.code())
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in named)
     if code and not runs_code:
@@ -93,7 +112,7 @@ def load_configuration(
             f"{_with_digests(code)}; if you trust this code, add --run-code"
         )
     parts = [_with_object(part) for part in parts]
-    parts = [replace(part, claims=_claims(part)) for part in parts]
+    parts = [_with_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
@@ -109,8 +128,11 @@ def load_configuration(
         plans=tuple(plan for part in parts for plan in _plans(part, alpha, config, overrides)),
         sharing_budget=random,
         code=code,
+        accountants=_accountants(config, document, overrides) if runs_code else (),
         claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
-        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims},
+        doubts={part.audit.name: part.doubts for part in parts if part.doubts},
+        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims}
+        | {one.name: document.line(("accountants", i, "stated")) for i, one in enumerate(config.accountants)},
     )
 
 
@@ -137,7 +159,10 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file. ``known`` is its recorded claim, ``adapted`` what its object states, and ``claims`` are by plan."""
+    """One audit of a file. ``known`` is its recorded claim, ``adapted`` what its object states, and ``claims`` are by plan.
+
+    ``doubts`` are sentences on a claim that an object states.
+    """
 
     audit: schema.Audit
     number: int
@@ -145,6 +170,7 @@ class _Part:
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     def naming(self, *keys: str) -> AbstractContextManager[None]:
         """A context in which errors name a place of the audit."""
@@ -156,11 +182,11 @@ class _Part:
 
     @property
     def claim_is_stated(self) -> bool:
-        """Whether an object or a function states the claim."""
+        """Whether an object, a function or a file states the claim."""
         claim = self.audit.claim
         if claim is None:
             return isinstance(self.audit.mechanism, schema.ObjectKeys)
-        return isinstance(claim, dict) and "from" in claim
+        return isinstance(claim, dict) and ("from" in claim or isinstance(claim.get("tradeoff"), str))
 
     def code(self) -> list[str]:
         """Return the names of the functions and objects for the domain, for ``valid``, and for a claim that is not known."""
@@ -168,8 +194,10 @@ class _Part:
         named = audit.neighbours.code() if audit.neighbours is not None else []
         if isinstance(audit.mechanism, schema.ObjectKeys) and _missing(audit):
             named.append(audit.mechanism.object)
-        if isinstance(audit.claim, dict) and "from" in audit.claim and self.known is None:
-            named.append(str(audit.claim["from"]))
+        if isinstance(audit.claim, dict) and self.known is None:
+            curve = audit.claim.get("tradeoff")
+            named += [curve] if isinstance(curve, str) and not _is_curve_file(curve) else []
+            named += [str(audit.claim["from"])] if "from" in audit.claim else []
         return named + ([audit.valid] if audit.valid else [])
 
     def load_score(self) -> None:
@@ -225,6 +253,15 @@ def _with_object(part: _Part) -> _Part:
         return replace(part, adapted=adapted)
 
 
+def _with_claims(part: _Part) -> _Part:
+    """Return the part with its claims. If code states the claim, this runs it."""
+    if part.known is None and part.audit.claim is not None and part.claim_is_stated:
+        with part.naming("claim"):
+            claim, doubts = _stated(part)
+        return replace(part, claims={part.audit.name: claim}, doubts=doubts)
+    return replace(part, claims=_claims(part))
+
+
 def _claims(part: _Part) -> dict[str, Claim]:
     """Return the claims of an audit by the names of its plans."""
     audit, name = part.audit, part.audit.name
@@ -235,8 +272,6 @@ def _claims(part: _Part) -> dict[str, Claim]:
             claim = part.adapted.claim if part.adapted else Unclaimed()
             assert claim is not None
             return {name: claim}
-        if part.claim_is_stated:
-            return {name: _stated(part)}
         if isinstance(audit.claim, list):
             each = enumerate(audit.claim, start=1)
             return {f"{name}, contribution {i}": claim_from_dict(numbers) for i, numbers in each}
@@ -245,11 +280,15 @@ def _claims(part: _Part) -> dict[str, Claim]:
         return {name: claim_from_dict(audit.claim)}
 
 
-def _stated(part: _Part) -> Claim:
-    """Return the claim that the function or object in {from: file.py:name} states."""
+def _stated(part: _Part) -> tuple[Claim, tuple[str, ...]]:
+    """Return the claim that the function or object in {from: file.py:name} states, or that of a named trade-off curve; and
+    sentences on whether it can be true.
+    """
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
-    require_known("a claim from code has the key", keys, ("from", "relation"))
+    if "tradeoff" in keys:
+        return _tradeoff(part, keys), ()
+    require_known("a claim from code has the key", keys, ("from", "relation", "delta"))
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
@@ -259,7 +298,28 @@ def _stated(part: _Part) -> Claim:
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
     with ForeignCode(f"what {name} states"):
-        return claim_of(stated, relation if relation in CLAIM_RELATIONS or "relation" in keys else None)
+        known = relation if relation in CLAIM_RELATIONS or "relation" in keys else None
+        claim = claim_of(stated, known, keys.get("delta"))
+        return claim, doubts_of(stated, claim)
+
+
+def _tradeoff(part: _Part, keys: Mapping[str, Any]) -> Tradeoff:
+    """Return the claim of the curve in {tradeoff: file.csv}, or {tradeoff: file.py:function} of α and of the audit's parameters."""
+    require_known("a claim of a trade-off curve has the key", keys, ("tradeoff", "symmetric"))
+    name, symmetric = keys["tradeoff"], keys.get("symmetric", True)
+    if _is_curve_file(name):
+        return Tradeoff.from_file(Path(part.document.file).parent / name, symmetric)
+    function = find(name, part.folders)
+    if not callable(function):
+        raise InvalidInputError(f"tradeoff is {name!r}, which is no function; it must return beta for an alpha")
+    with ForeignCode(name):
+        taken = inspect.signature(function).parameters
+    shared = {key: value for key, value in part.audit.parameters.items() if key in [*taken][1:]}
+    return Tradeoff.from_function(functools.partial(function, **shared), name, symmetric)
+
+
+def _is_curve_file(name: str) -> bool:
+    return Path(name).suffix in (".csv", ".json")
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:
@@ -303,7 +363,7 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
                 settings=settings,
                 expect=expected_of(claim, Verdict(audit.expect)),
                 rerun=(part.document.file, "--only", name, *seeded),
-                assumptions=part.adapted.assumptions if part.adapted else (),
+                assumptions=(*(part.adapted.assumptions if part.adapted else ()), *part.doubts),
             )
             for domain, (name, claim) in zip(domains, part.claims.items(), strict=True)
         ]
@@ -335,6 +395,40 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return Dialogues(neighbours, **given)
 
 
+def _accountants(config: schema.File, document: Document, overrides: RunKeywords) -> tuple[AccountantPlan, ...]:
+    """Return the audits of accountants. The command line overrides the audit, which overrides the file."""
+    execution = (config.execution.given() if config.execution else {}) | overrides
+    shared = {
+        key: value
+        for key, value in (("isolate", execution.get("isolate")), ("call_seconds", execution.get("timeout")))
+        if value is not None
+    }
+    plans = []
+    for i, keys in enumerate(config.accountants):
+        with document.naming("accountants", i):
+            spaces = {
+                name: Range(**space.given()) if isinstance(space, schema.ParameterRange) else space
+                for name, space in keys.parameters.items()
+            }
+            folders = search_path(Path(document.file))
+            folder = str(Path(document.file).resolve().parent)
+            stated = keys.stated if isinstance(keys.stated, str) else Command(keys.stated.command, folder)
+            target = Accountant(
+                keys.name, keys.states, stated, keys.process, spaces, keys.source or "", folders, keys.bound
+            )
+            own = {
+                key: value
+                for key in ("seed", "points", "seconds", "tolerance")
+                if (value := getattr(keys, key)) is not None
+            }
+            given = {key: value for key in ("seed", "seconds") if (value := overrides.get(key)) is not None}
+            of_file = {"seed": config.settings()["seed"]} if "seed" in config.settings() else {}
+            plan = AccountantPlan(target, {**of_file, **shared, **own, **given, "expect": keys.expect})
+            plan.require_settings()
+        plans.append(plan)
+    return tuple(plans)
+
+
 def _settings(file: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings. The command line overrides the audit, which overrides the file."""
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
@@ -358,7 +452,10 @@ def _validate(document: Document) -> schema.File:
     if not isinstance(document.data, dict):
         raise InvalidInputError(f"{document.file}: a configuration is a mapping with the keys version and audits")
     try:
-        return schema.File.model_validate(document.data)
+        file = schema.File.model_validate(document.data)
+        if not (file.audits or file.accountants):
+            raise InvalidInputError(f'{document.at("audits")}: the file needs the key "audits", or "accountants"')
+        return file
     except ValidationError as error:
         raise InvalidInputError(*dict.fromkeys(_problem(problem, document) for problem in error.errors())) from None
 

@@ -38,14 +38,20 @@ class Manifest(Strict):
     overrides: dict[str, Any]
     audits: list[str]
     claims: dict[str, dict[str, Any]] = Field(default={})
+    doubts: dict[str, list[str]] = Field(default={})
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
     """Begin a recording below ``folder``. Return the configuration with plans that keep their outputs there, in one open store.
 
-    Raises InvalidInputError if there is a recording of the same name, or if the folder cannot be made.
+    Audits of accountants draw nothing, so they are no part of it. Raises InvalidInputError if there is no other audit, if there is
+    a recording of the same name, or if the folder cannot be made.
     """
     here = folder / configuration.name
+    if not configuration.plans:
+        raise InvalidInputError(
+            f"{configuration.file}: there is nothing to record: audits of accountants draw no outputs; leave out --record"
+        )
     if (here / MANIFEST).exists():
         raise InvalidInputError(f"there is a recording in {here} already; name another folder, or delete that one")
     content = configuration.file.read_bytes()
@@ -57,6 +63,7 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
         "overrides": configuration.overrides,
         "audits": [plan.name for plan in configuration.plans],
         "claims": dict(configuration.claims),
+        **({"doubts": {name: [*said] for name, said in configuration.doubts.items()}} if configuration.doubts else {}),
     }
     try:
         here.mkdir(parents=True, exist_ok=True)
@@ -104,10 +111,10 @@ def _replay(folder: Path, kept: Manifest, runs_code: bool) -> Configuration:
     # The file is compared before anything that it names is run.
     if hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
         raise InvalidInputError(f"{file} was changed after its outputs were recorded; restore the file, or record anew")
-    configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
+    configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, doubts=kept.doubts, **overrides)
     store = Store(folder / OUTPUTS, reading=True)
     plans = [replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits]
-    return replace(configuration, plans=tuple(map(_remembering, plans)))
+    return replace(configuration, plans=tuple(map(_remembering, plans)), accountants=())
 
 
 def _remembering(plan: Plan) -> Plan:

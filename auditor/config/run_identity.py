@@ -32,7 +32,7 @@ LOCKS = (
 def identity(configuration: Configuration) -> dict[str, Any]:
     """Return, as plain data, what must be equal for a run to resume another. The ``inputs`` of both must be equal too."""
     file = read_yaml_file(configuration.file).data
-    by_name = {audit["name"]: audit for audit in file["audits"]}
+    by_name = {audit["name"]: audit for audit in file.get("audits", [])}
     where = ("workers", "backend", "address")  # these settings say where outputs are drawn, and change no number
     return {
         "version": auditor.__version__,

@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from auditor.accountants.target import States
 from auditor.adapters import CLAIM_RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
@@ -559,6 +560,80 @@ class Audit(Shared):
     """How the audit should end. Any other end fails the run. Without a claim an audit ends as "measured"."""
 
 
+class ParameterRange(LowHigh):
+    """The numbers of a range, with both ends."""
+
+    log: bool | None = None
+    """Whether sizes matter more than differences; by default, if the ends are positive and a factor of 100 or more apart."""
+    integer: bool | None = None
+    """Whether the numbers are integers."""
+
+
+def _parameter_form(given: Any) -> str:
+    return "a range" if isinstance(given, dict) else "choices" if isinstance(given, list) else "a value"
+
+
+_Scalar = Number | bool | str | None
+ParameterKey = Annotated[
+    Annotated[ParameterRange, Tag("a range")]
+    | Annotated[list[_Scalar], Tag("choices"), Field(min_length=1)]
+    | Annotated[_Scalar, Tag("a value")],
+    Discriminator(_parameter_form),
+]
+
+
+def _process_form(given: Any) -> str:
+    return "a mapping" if isinstance(given, dict) else "several" if isinstance(given, list) else "a function"
+
+
+ProcessKey = Annotated[
+    Annotated[str, Tag("a function")]
+    | Annotated[dict[str, Any], Tag("a mapping")]
+    | Annotated[list[dict[str, Any]], Tag("several"), Field(min_length=1)],
+    Discriminator(_process_form),
+]
+
+
+StatedKey = Annotated[
+    Annotated[str, Tag("a function")] | Annotated[ProgramKeys, Tag("a program")],
+    Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
+]
+
+
+class AccountantKeys(Strict):
+    """An audit of an accountant, or of a calibration: what it states is compared with exact numbers. Nothing is sampled."""
+
+    name: str
+    """The audit's name in reports and for `--only`."""
+    states: States
+    """What the callable returns. epsilon: ε at the parameter `delta`; delta: δ at `epsilon`; mu; rho; renyi: the divergence of
+    `order`; tradeoff: the least rate of false negatives at the rate `alpha` of false positives; noise: the scale of noise for the
+    target that the parameters `epsilon` and `delta`, `mu` or `rho` name."""
+    stated: StatedKey
+    """module:function or file.py:function of the parameters as keywords, which returns the number, or a curve as pairs; or
+    {command: [program, arguments]}: it answers each line {"parameters": {…}} with a line {"stated": …, "process": …}."""
+    process: ProcessKey | None = None
+    """The process that the number is about: a mapping with the keys of `auditor exact`, in which the name of a parameter stands for
+    its value; a list of such mappings; or module:function or file.py:function that returns a Process or Composition. The noise that
+    a calibration returns is called `scale`. Leave it out if a command answers with the process."""
+    parameters: dict[str, ParameterKey]
+    """For each parameter a range {low, high}, a list of choices with the simplest first, or a value."""
+    source: str | None = None
+    """Where the claim is documented."""
+    bound: Literal["upper", "lower"] = "upper"
+    """lower: a number that must not lie above the exact one, such as the lower end of an interval."""
+    points: int | None = None
+    """The most settings of the parameters that are searched."""
+    seconds: Number | None = None
+    """No further setting is tried after this time."""
+    tolerance: Number | None = None
+    """A violation is a number below the exact one by more than this share of it."""
+    seed: int | None = None
+    """The seed of the random settings."""
+    expect: Literal["violation", "no_violation_found"] = "no_violation_found"
+    """How the audit should end. Any other end fails the run."""
+
+
 class File(Shared):
     """A configuration file."""
 
@@ -566,8 +641,10 @@ class File(Shared):
     """The version of this format."""
     confidence: float = Field(CONFIDENCE, json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1})
     """The least probability that no mechanism of the file is wrongly said to violate its claim."""
-    audits: Annotated[list[Audit], Field(min_length=1)]
+    audits: Annotated[list[Audit], Field(min_length=1)] = Field([])
     """The audits, which share one error budget, 1 − `confidence`."""
+    accountants: Annotated[list[AccountantKeys], Field(min_length=1)] = Field([])
+    """Audits of accountants and calibrations, beside `audits` or instead of them. Nothing of these is random."""
 
 
 # --- The JSON Schema, with which editors complete and check YAML ---
@@ -589,6 +666,10 @@ def json_schema() -> dict[str, Any]:
         {"required": ["neighbours"], "dependentRequired": {"expect": ["claim"]}},
         {"properties": {"mechanism": is_object}},
     ]
+    keys["claim"].pop("default", None)
+    schema["anyOf"] = [{"required": ["audits"]}, {"required": ["accountants"]}]
+    for key in ("audits", "accountants"):
+        schema["properties"][key].pop("default")
     for key in Shared.model_fields:  # the file sets what an audit leaves out
         keys[key].pop("default")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_for_editors(schema)}
@@ -607,9 +688,13 @@ def _claim() -> dict[str, Any]:
         for keys, kind in CLAIM_KINDS.items()
     ]
     stated = {
-        "description": "What a function or an object states: a claim, a claim's keys, or an event or accountant of dp-accounting.",
+        "description": "What a function or an object states: a claim, a claim's keys, an event of dp-accounting, or an accountant.",
         "type": "object",
-        "properties": {"from": {"type": "string"}, "relation": {"enum": [*CLAIM_RELATIONS]}},
+        "properties": {
+            "from": {"type": "string"},
+            "relation": {"enum": [*CLAIM_RELATIONS]},
+            "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+        },
         "required": ["from"],
         "additionalProperties": False,
     }
@@ -619,7 +704,7 @@ def _claim() -> dict[str, Any]:
 def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
     """Return the schema of a claim's key: true, one of a few words, a number in its range, or a list of points."""
     if parameter.type is bool:
-        return {"const": True}
+        return {"const": True} if parameter.name != "symmetric" else {"type": "boolean"}
     if get_origin(parameter.type) is Literal:
         return {"enum": [*get_args(parameter.type)]}
     if parameter.type is float:
@@ -628,7 +713,17 @@ def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
             return number
         by_distance = {"patternProperties": {"^[1-9][0-9]*$": number}, "additionalProperties": False}
         return {"anyOf": [number, {"type": "object", "minProperties": 1, **by_distance}]}
-    numbers = [_parameter(number) for number in dataclasses.fields(get_args(parameter.type)[0])]
+    inner = get_args(parameter.type)[0]
+    if parameter.name == "tradeoff":
+        share = {"type": "number", "minimum": 0, "maximum": 1}
+        point = {"type": "array", "prefixItems": [share, share], "minItems": 2, "maxItems": 2}
+        return {
+            "anyOf": [
+                {"type": "array", "items": point, "minItems": 2},
+                {"type": "string", "pattern": r"\.csv$|\.json$|:"},
+            ]
+        }
+    numbers = [_parameter(number) for number in dataclasses.fields(inner)]
     point = {"type": "array", "prefixItems": numbers, "minItems": len(numbers), "maxItems": len(numbers)}
     return {"type": "array", "items": point, "minItems": 1}
 

@@ -117,6 +117,28 @@ class ObservedScore(Fields):
 
 
 @dataclass(frozen=True, slots=True)
+class ObservedCurve(Fields):
+    """The cells of a score (see ``auditor.methods.curve``) between its ``thresholds``, and each side's count in each cell.
+
+    ``rule`` holds the score and the thresholds.
+    """
+
+    description: str
+    thresholds: int
+    counts: ScoreCounts
+    rule: Mapping[str, Any] | None
+
+    def __post_init__(self) -> None:
+        if len(self.counts.left) != self.thresholds + 1:
+            raise InvalidInputError(
+                f"{len(self.counts.left)} cells between {self.thresholds} thresholds; there must be one more"
+            )
+
+    def counted(self) -> ScoreCounts:
+        return self.counts
+
+
+@dataclass(frozen=True, slots=True)
 class Hits(Fields):
     """(hits, trials) on the one data set."""
 
@@ -174,7 +196,28 @@ class ObservedCanaries(Fields):
             raise InvalidInputError("guesses are []; there must be at least one number of guesses")
 
 
-Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedCanaries
+@dataclass(frozen=True, slots=True)
+class CalculatedEvent(Fields):
+    """An event whose probability was calculated: at least ``likely`` on the left data set, and at most ``other`` on the right.
+
+    Both are None if the bound comes from many cells of outputs, as that of a divergence.
+    """
+
+    description: str
+    likely: float | None
+    other: float | None
+
+
+Observed = (
+    ObservedRule
+    | ObservedProfile
+    | ObservedScore
+    | ObservedCurve
+    | ObservedReport
+    | QueryAnswers
+    | ObservedCanaries
+    | CalculatedEvent
+)
 
 
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:

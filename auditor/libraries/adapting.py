@@ -13,9 +13,10 @@ from typing import Any, cast
 from auditor.adapters import Adapted
 from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.errors import require_known
-from auditor.libraries.dp_accounting import claim_from_accounting, from_dp_event
+from auditor.libraries.dp_accounting import claim_from_accounting, doubts_of, from_dp_event
 
-claim_of = claim_from_accounting  # auditor.adapters asks for this name, and for ``adapt``
+claim_of = claim_from_accounting  # auditor.adapters asks for this name, for ``doubts_of`` and for ``adapt``
+__all__ = ["adapt", "claim_of", "doubts_of"]
 
 # Defaults of what neither the object nor the user states: numbers of records, ends of ranges, lengths of vectors.
 DEFAULT_SIZE, DEFAULT_REACH, DEFAULT_CELLS = (0, 20), 100, 3

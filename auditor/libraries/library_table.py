@@ -27,7 +27,7 @@ class Example(Strict):
     claim: dict[str, Any] | None = None
     neighbours: dict[str, Any] | None = None
     samples: int | None = None
-    search: dict[str, Any] | None = None
+    search: int | None = None
     planted: int | None = None
 
 

@@ -8,6 +8,7 @@ from auditor.claims import Claim, Probability
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.interfaces import AnyMethod
+from auditor.methods.curve import CurveMethod
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses, TwoIntervals
 from auditor.methods.probability import Rate
@@ -27,6 +28,7 @@ METHODS: dict[type[Claim], Methods] = {
     claims.GaussianDP: Methods(GaussianGuesses),
     claims.Unclaimed: Methods(Guesses, TwoIntervals),
     claims.PrivacyProfile: Methods(ProfileGuesses),
+    claims.Tradeoff: Methods(CurveMethod),
     claims.RenyiDP: Methods(Divergence),
     claims.ZeroConcentratedDP: Methods(Divergence),
     Probability: Methods(Rate),

@@ -4,18 +4,17 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import find_threshold
 from auditor.bounds.conversions import profile_points
 from auditor.bounds.digits import round_significant
 from auditor.bounds.divergences import Wager, divergence_bound, renyi_divergence, tune_wager
-from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.guesses import privacy_profile
 from auditor.bounds.intervals import Floats, clopper_pearson_limits, finite_exp
 from auditor.bounds.power import wealth_reached
@@ -28,6 +27,7 @@ from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import FewOutputs, evidence_scores
 from auditor.interfaces import ExactNumber, Feature, Learned, Limits, ManyNumbers, Method, Truth
+from auditor.methods.score_cells import Constant, count_in_cells, count_score_event
 
 # ORDERS_TRIED are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
 ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -49,10 +49,7 @@ class ScoreTest:
 
     def count(self, sample: Sample) -> ScoreCounts:
         """Count the outputs of each side in each cell."""
-        scores = (self.feature.extract(outputs).numbers for outputs in (sample.left, sample.right))
-        cells = (np.searchsorted(np.asarray(self.edges), of_side, side="left") for of_side in scores)
-        left, right = (np.bincount(of_side, minlength=len(self.edges) + 1) for of_side in cells)
-        return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
+        return count_in_cells(self.feature, self.edges, sample)
 
     def report(self, counts: ScoreCounts) -> ObservedScore:
         """Return the wager and the counts in each cell."""
@@ -109,7 +106,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         fit, judge = sample.halves()
         # With few outputs, every third choice is tried: noise would decide finer ones, and a search has many pairs.
         step = 1 if judge.size >= 5_000 else 3
-        best, best_estimate = ScoreTest(_Constant(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NO_ESTIMATE
+        best, best_estimate = ScoreTest(Constant(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NO_ESTIMATE
         # More outputs are used than for rules, since a divergence needs the values of the score, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
@@ -299,28 +296,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         )
         error = (loss - estimates(spread / math.sqrt(trials)))[at]
         return wager, _Estimate(*(float(value) for value in (loss[at] / scale[at], error / scale[at], forecast[at])))
-
-
-def count_score_event(counts: ScoreCounts, share: float) -> GuessCounts:
-    """Return the counts of a rule that guesses left on the ``share`` of cells with highest score, right on the lowest.
-
-    The cells are chosen by their order alone, so the rule is fixed before anything is counted.
-    """
-    cells, n_left, n_right = len(counts.left), sum(counts.left), sum(counts.right)
-    some = min(cells // 2, math.ceil(share * cells))
-
-    def within(at: slice) -> Counts:
-        return Counts(sum(counts.left[at]), n_left, sum(counts.right[at]), n_right)
-
-    return GuessCounts(within(slice(cells - some, cells)), within(slice(0, some)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Constant:
-    name: str = "nothing"
-
-    def extract(self, outputs: Any) -> OutputColumn:
-        return OutputColumn(self.name, np.zeros(outputs.size))
 
 
 def closest_refuted_pair(

@@ -6,11 +6,19 @@ summary of a step is Markdown.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from xml.etree import ElementTree
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.errors import visible
+from auditor.report.accountant_words import (
+    accountant_finding,
+    accountant_headline,
+    accountant_text,
+    few_words,
+    states_words,
+)
 from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words, weak_words
 from auditor.results.result import AuditResult, Change, RunResult
 from auditor.verdict import End
@@ -28,10 +36,12 @@ def to_junit(*results: RunResult) -> str:
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
         suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
-        taken = {visible(audit.name) for audit in result.audits}
+        taken = {visible(audit.name) for audit in result.every}
         for audit in result.audits:
-            _add_case(suite, result.name, audit)
-        if not result.audits:
+            _add_audit(suite, result.name, audit)
+        for accountant in result.accountants:
+            _add_accountant(suite, result.name, accountant)
+        if not result.every:
             case = ElementTree.SubElement(suite, "testcase", classname=visible(result.name), name=NOTHING)
             ElementTree.SubElement(case, "error", message=NOTHING, type=str(End.NO_ANSWER))
         more: list[tuple[str, str, str, StrEnum]]
@@ -51,11 +61,11 @@ def to_junit(*results: RunResult) -> str:
 
 
 def _numbers(result: RunResult) -> dict[str, str]:
-    wrong, more = [audit.end for audit in result.audits if not audit.passed], len(result.failures)
-    none = not result.audits  # which is a case of its own
+    wrong, more = [audit.end for audit in result.every if not audit.passed], len(result.failures)
+    none = not result.every  # which is a case of its own
     errors, missing = wrong.count(End.NO_ANSWER), len(result.missing)
     return {
-        "tests": str(len(result.audits) + more + none + missing),
+        "tests": str(len(result.every) + more + none + missing),
         "failures": str(len(wrong) - errors + more),
         "errors": str(errors + none + missing),
         **_time(result.seconds),
@@ -66,24 +76,46 @@ def _time(seconds: float | None) -> dict[str, str]:
     return {} if seconds is None else {"time": f"{seconds:.3f}"}
 
 
-def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
-    names = {"classname": visible(run), "name": visible(audit.name)}
-    case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
-    properties = ElementTree.SubElement(case, "properties")
-    for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
-        ElementTree.SubElement(properties, "property", name=name, value=visible(value))
+def _add_audit(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
+    properties = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
     if (proof := proof_words(audit)) is not None:
-        ElementTree.SubElement(properties, "property", name="proof", value=visible(proof))
+        properties["proof"] = proof
     if audit.weak:
-        weak = f"accepted: {audit.accepted}" if audit.accepted else weak_words(audit)
-        ElementTree.SubElement(properties, "property", name="weak", value=visible(weak))
+        properties["weak"] = f"accepted: {audit.accepted}" if audit.accepted else weak_words(audit)
     if audit.passed:
-        ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
+        _add_case(suite, run, audit, properties, finding(audit))
+    else:
+        _add_case(suite, run, audit, properties, failure_text(audit), headline(audit))
+
+
+def _add_accountant(suite: ElementTree.Element, run: str, accountant: AccountantResult) -> None:
+    properties = {"states": states_words(accountant), "verdict": str(accountant.verdict)}
+    if accountant.passed:
+        _add_case(suite, run, accountant, properties, accountant_finding(accountant))
+    else:
+        _add_case(suite, run, accountant, properties, accountant_text(accountant), accountant_headline(accountant))
+
+
+def _add_case(
+    suite: ElementTree.Element,
+    run: str,
+    result: AuditResult | AccountantResult,
+    properties: Mapping[str, str],
+    text: str,
+    message: str = "",
+) -> None:
+    """Add a result with its properties. ``message`` heads the text of one that did not pass."""
+    names = {"classname": visible(run), "name": visible(result.name)}
+    case = ElementTree.SubElement(suite, "testcase", {**names, **_time(result.seconds)})
+    of_case = ElementTree.SubElement(case, "properties")
+    for name, value in properties.items():
+        ElementTree.SubElement(of_case, "property", name=name, value=visible(value))
+    if result.passed:
+        ElementTree.SubElement(case, "system-out").text = visible(text)
         return
-    kind = "error" if audit.end is End.NO_ANSWER else "failure"
-    of = str(End.WEAK) if audit.end is End.WEAK else str(audit.verdict)
-    problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=of)
-    problem.text = failure_text(audit)
+    kind = "error" if result.end is End.NO_ANSWER else "failure"
+    of = str(End.WEAK) if result.end is End.WEAK else str(result.verdict)
+    ElementTree.SubElement(case, kind, message=visible(message), type=of).text = text
 
 
 def annotations(result: RunResult, file: str) -> list[str]:
@@ -99,7 +131,13 @@ def annotations(result: RunResult, file: str) -> list[str]:
             lines += [_command("warning", file, title, visible(warning)) for warning in audit.warnings]
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
-    if not result.audits:
+    for one in result.accountants:
+        title = f"{one.name}: {accountant_headline(one)}"
+        if not one.passed:
+            lines.append(_command("error", file, title, accountant_text(one)))
+        elif one.weak:
+            lines.append(_command("warning", file, title, visible(few_words(one))))
+    if not result.every:
         lines.append(_command("error", file, result.name, NOTHING))
     lines += [_command("error", file, result.name, visible(why)) for why in result.missing]
     return lines + annotations_of(result.failures, file)

@@ -24,9 +24,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from auditor.accountants.outcome import AccountantResult, settings_words, times
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
-from auditor.events.observed import ObservedCanaries, ObservedProfile, ObservedRule, ObservedScore, QueryAnswers
+from auditor.events.observed import (
+    CalculatedEvent,
+    ObservedCanaries,
+    ObservedCurve,
+    ObservedProfile,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
 from auditor.interfaces import Limits
 from auditor.methods import method_for
 from auditor.neighbours.limits import has_all
@@ -43,9 +52,13 @@ MATERIAL_POWER = 1.5
 # A run with this share of the earlier outputs or less is worse, whatever its power: power differs between events.
 FEWER = 0.5
 
+# Searches over other settings find ratios that differ by less.
+MATERIAL_RATIO = 1.1
+
 # remeasure(earlier, outputs): the event of an earlier result, counted on its pair in so many outputs of today's
 # mechanism. Raises InvalidInputError if the report does not hold the rule, or the rule does not fit.
 Remeasure = Callable[[AuditResult, int], AuditResult]
+_Found = Iterator[tuple[ChangeKind, str]]
 
 
 def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, may_rise: float = 0.0) -> list[Change]:
@@ -56,7 +69,14 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     unless the loss is above the claim. Raises InvalidInputError if two audits of a report have one name.
     """
     # Whether a weak pass fails is a matter of each run, and no change.
-    old, new = (replace(run, audits=[replace(audit, strict=False) for audit in run.audits]) for run in (old, new))
+    old, new = (
+        replace(
+            run,
+            audits=[replace(audit, strict=False) for audit in run.audits],
+            accountants=[replace(one, strict=False) for one in run.accountants],
+        )
+        for run in (old, new)
+    )
     for report in (old, new):
         names = [audit.name for audit in report.audits]
         if len(set(names)) < len(names):
@@ -73,7 +93,50 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
             changes.append(Change(kind, audit.name, f"appeared: {verdict_words(audit.verdict)}{surprise}"))
         else:
             changes += _changes(earlier, audit, _loss(earlier, audit, remeasure, error, may_rise))
-    return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
+    changes += [Change(ChangeKind.WORSE, name, VANISHED) for name in before]
+    return [*changes, *_accountants(old, new)]
+
+
+VANISHED = "vanished: it is missing from the new report"
+
+
+def _accountants(old: RunResult, new: RunResult) -> Iterator[Change]:
+    """Yield the changes of the audits of accountants, in which nothing is random."""
+    before = {one.name: one for one in old.accountants}
+    for one in new.accountants:
+        earlier = before.pop(one.name, None)
+        if earlier is None:
+            kind, surprise = (ChangeKind.NOTE, "") if one.passed else (ChangeKind.WORSE, ", which was not expected")
+            yield Change(kind, one.name, f"appeared: {verdict_words(one.verdict)}{surprise}")
+            continue
+        for kind, what in _of_accountant(earlier, one):
+            yield Change(kind, one.name, what)
+    yield from (Change(ChangeKind.WORSE, name, VANISHED) for name in before)
+
+
+def _of_accountant(old: AccountantResult, new: AccountantResult) -> _Found:
+    if (old.states, old.ranges) != (new.states, new.ranges):
+        yield ChangeKind.NOTE, "what is stated, or the ranges of the parameters, changed"
+    if old.tolerance != new.tolerance:
+        kind = ChangeKind.WORSE if new.tolerance > old.tolerance else ChangeKind.BETTER
+        yield kind, f"the tolerance changed from {old.tolerance:g} to {new.tolerance:g}"
+    if new.coverage.decided < FEWER * old.coverage.decided:
+        yield (
+            ChangeKind.WORSE,
+            f"compared at {settings_words(new.coverage.decided)}, before at {old.coverage.decided:,}",
+        )
+    if old.verdict is new.verdict:
+        if new.verdict is Verdict.VIOLATION and old.worst is not None and new.worst is not None:
+            before, after = old.worst.ratio, new.worst.ratio
+            what = f"the exact number is up to {times(after)} times the stated one, before {times(before)}"
+            if after > before * MATERIAL_RATIO:
+                yield ChangeKind.WORSE, what
+            elif before > after * MATERIAL_RATIO:
+                yield ChangeKind.BETTER, what
+        return
+    is_better = new.passed and new.verdict is Verdict.NO_VIOLATION_FOUND
+    kind = ChangeKind.BETTER if is_better else ChangeKind.WORSE
+    yield kind, f"verdict changed from {verdict_words(old.verdict)} to {verdict_words(new.verdict)}: {new.reason}"
 
 
 def in_all(compared: Comparison) -> str:
@@ -88,9 +151,6 @@ def in_all(compared: Comparison) -> str:
     worse, better, unknown = (number[kind] for kind in (ChangeKind.WORSE, ChangeKind.BETTER, ChangeKind.NOT_COMPARED))
     more = f", {unknown} not compared" if unknown else ""
     return f"compared with {compared.baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better{more}"
-
-
-_Found = Iterator[tuple[ChangeKind, str]]
 
 
 def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
@@ -252,6 +312,8 @@ def _question(audit: AuditResult) -> str | None:
             rules = [point.rule for point in points]
         case ObservedScore(rule=rule, order=order, swapped=swapped, values=values):
             rules = [rule, order, swapped, values]
+        case ObservedCurve(rule=rule):
+            rules = [rule]
         case event:
             rules = [event and type(event).__name__]
     return None if audit.pair is None or None in rules else to_json([audit.pair.to_dict(), *rules])
@@ -291,6 +353,12 @@ def _size(claim: Claim, before: Limits) -> float:
 
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
+    if new.proof is not None and new.proof.refutation is not None:
+        if before:
+            yield ChangeKind.WORSE, "the proof is lost: the claim is refuted by calculation now"
+        elif old.proof is None or old.proof.refutation is None:
+            yield ChangeKind.WORSE, "the claim is refuted by calculation now"
+        return
     if after and old.bound is not None and new.bound is None:
         yield ChangeKind.NOT_COMPARED, "the loss: no outputs were drawn; `auditor prove` makes the proof again"
     if before and new.proof is None:
@@ -334,7 +402,7 @@ def shown(audit: AuditResult, error: float) -> Limits | None:
     was fixed before its outputs were drawn. Raises InvalidInputError if the event is of another kind of claim.
     """
     match audit.event:
-        case None | ObservedCanaries():
+        case None | ObservedCanaries() | CalculatedEvent():
             return None
         case QueryAnswers():
             return (audit.bound.value, audit.bound.value) if audit.bound else None

@@ -13,12 +13,20 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import BITS
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedCanaries, counted_events
+from auditor.events.observed import CalculatedEvent, ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.report.accountant_words import (
+    ACCOUNTANT_COLUMNS,
+    NOT_SAMPLED,
+    accountant_columns,
+    accountant_facts,
+    accountant_finding,
+)
 from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
@@ -43,7 +51,7 @@ from auditor.report.phrases import (
     spent_words,
     urgent_first,
 )
-from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
+from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot, tradeoff_plot
 from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
@@ -54,7 +62,8 @@ MANY = 6
 def to_html(result: RunResult) -> str:
     """Return the whole report of a run as a page."""
     named = [(audit, f"audit-{place}") for place, audit in enumerate(urgent_first(result.audits), start=1)]
-    return environment().get_template("page").render(result=result, named=named)
+    accountants = [(one, f"accountant-{place}") for place, one in enumerate(urgent_first(result.accountants), start=1)]
+    return environment().get_template("page").render(result=result, named=named, accountants=accountants)
 
 
 def to_cards(audits: Sequence[AuditResult]) -> str:
@@ -102,7 +111,9 @@ def environment() -> jinja2.Environment:
         tone,
         tried,
     )
-    made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}
+    accountants = (accountant_columns, accountant_facts, accountant_finding)
+    made.globals |= {function.__name__: function for function in (*words, *parts, *accountants, any_table)}
+    made.globals |= {"ACCOUNTANT_COLUMNS": (*ACCOUNTANT_COLUMNS, "verdict"), "NOT_SAMPLED": NOT_SAMPLED}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
 
@@ -122,7 +133,7 @@ def style(*names: str) -> Markup:
     return Markup("".join(map(_file, names)))
 
 
-def tone(shown: AuditResult | RunResult) -> str:
+def tone(shown: AuditResult | AccountantResult | RunResult) -> str:
     """Return the classes that give a verdict its colour."""
     verdict = Verdict.NO_VIOLATION_FOUND if shown.verdict is Verdict.MEASURED else shown.verdict
     return verdict if shown.passed else f"{verdict} unexpected"
@@ -134,6 +145,8 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
     if audit.bound is not None:
         if audit.p_value is not None:
             rows.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+        if isinstance(audit.event, CalculatedEvent):
+            rows.append(("Method", audit.bound.method))
         also = audit.bound.also.items()
         rows += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if (proof := proof_words(audit)) is not None:
@@ -167,6 +180,15 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
     if shown.profile and audit.claim.is_stated and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield (plot, "Privacy profile", _profile_caption(audit.claim))
+    if shown.band and isinstance(audit.claim, PrivacyClaim):
+        yield (tradeoff_plot(f"{name}-tradeoff", audit.claim, shown.band), "Trade-off curve", BAND_CAPTION)
+
+
+BAND_CAPTION = (
+    "The errors of tests that tell from one output which of the two data sets it came from. There are tests with errors as "
+    "small as on the solid line; the claim is that no test has errors below the dashes. All thresholds of the score have errors "
+    "above the thin stair, but another score may do better. Both lines hold at all thresholds together, at the stated confidence."
+)
 
 
 def _profile_caption(claim: PrivacyClaim) -> str:

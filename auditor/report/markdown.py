@@ -1,8 +1,18 @@
 """summary.md: a table of the audits, then a paragraph on each."""
 
 import re
+from collections.abc import Iterable, Mapping
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.errors import visible
+from auditor.report.accountant_words import (
+    ACCOUNTANT_COLUMNS,
+    NOT_SAMPLED,
+    accountant_columns,
+    accountant_facts,
+    accountant_finding,
+    states_words,
+)
 from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, pair_tables
 from auditor.report.phrases import (
@@ -25,11 +35,16 @@ def to_markdown(result: RunResult) -> str:
     lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
     if result.compared is not None:
         lines += [*changes_in_markdown(result.compared), ""]
-    headings = ("", *COLUMNS, "verdict", "expected")
-    lines += [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|-" * len(headings) + "|"]
-    lines += [_row(audit) for audit in urgent_first(result.audits)]
+    if result.audits or not result.accountants:
+        lines += [*_headings(COLUMNS), *(_row(audit, in_columns(audit)) for audit in urgent_first(result.audits))]
+    if result.accountants:
+        lines += [""] if result.audits else []
+        lines += _headings(ACCOUNTANT_COLUMNS)
+        lines += [_row(one, accountant_columns(one)) for one in urgent_first(result.accountants)]
     for audit in urgent_first(result.audits):
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
+    for one in urgent_first(result.accountants):
+        lines += ["", f"## {escape(one.name)}", "", *_on_accountant(one)]
     return "\n".join(lines) + "\n"
 
 
@@ -57,10 +72,29 @@ def message(text: str) -> str:
     return "".join(_code(part) if is_code else escape(part) for part, is_code in code_parts(text))
 
 
-def _row(audit: AuditResult) -> str:
+def _headings(columns: Iterable[str]) -> list[str]:
+    headings = ("", *columns, "verdict", "expected")
+    return [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|-" * len(headings) + "|"]
+
+
+def _row(audit: AuditResult | AccountantResult, columns: Mapping[str, str]) -> str:
     mark = "✓" if audit.passed else "✗"
-    cells = (*in_columns(audit).values(), ended(audit, expected=False), expected_words(audit))
+    cells = (*columns.values(), ended(audit, expected=False), expected_words(audit))
     return f"| {mark} | " + " | ".join(escape(cell) for cell in cells) + " |"
+
+
+def _on_accountant(one: AccountantResult) -> list[str]:
+    return [
+        f"It states {escape(states_words(one))}: **{ended(one, expected=False)}**.",
+        "",
+        escape(accountant_finding(one)),
+        "",
+        *(f"- {escape(fact.text)}" for fact in one.facts),
+        *([""] if one.facts else []),
+        *(f"{name}: {escape(text)}.  " for name, text in accountant_facts(one)[1:]),
+        "",
+        f"{NOT_SAMPLED}.",
+    ]
 
 
 def _paragraph(audit: AuditResult) -> list[str]:

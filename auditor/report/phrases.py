@@ -4,16 +4,19 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import assert_never
+from typing import TypeVar, assert_never
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.auditing.reach import reach_of
-from auditor.bounds.digits import format_rounded_up
+from auditor.bounds.digits import format_rounded_up, round_to_side
 from auditor.bounds.evidence import Bound
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile
 from auditor.errors import duration, false_alarms, how_many, visible
 from auditor.events.observed import (
+    CalculatedEvent,
     Observed,
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -26,11 +29,14 @@ from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
-from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
+from auditor.results.result import AuditResult, OutputsSpent, Refutation, RunResult, Smallest
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
 RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, with which it finds \d+)?")
+
+
+Shown = TypeVar("Shown", AuditResult, AccountantResult)
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -82,11 +88,16 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the bound by a proof if there is one."""
     proof = audit.proof
-    if proof is None or proof.bound is None:
+    if proof is None or (proof.bound is None and proof.refutation is None):
         return bound_words(audit)
-    ends = [bound_words(audit)] if audit.bound is not None else []
-    where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}"])
+    by_outputs = audit.bound is not None and not isinstance(audit.event, CalculatedEvent)
+    ends = [bound_words(audit)] if by_outputs else []
+    if proof.refutation is not None:
+        ends.append(f"{calculated_words(audit.claim, proof.refutation)} by calculation")
+    if proof.bound is not None:
+        where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
+        ends.append(f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}")
+    return "; ".join(ends)
 
 
 def code_parts(text: str) -> list[tuple[str, bool]]:
@@ -122,6 +133,17 @@ ASSUMED = (
 )
 
 
+CALCULATED = (
+    "this is about the exact law of the mechanism as it was read, in real arithmetic and with an ideal generator; parameters "
+    "count as known up to their rounding. `auditor prove --out DIR` writes a certificate."
+)
+
+
+def calculated_words(claim: Claim, found: Refutation) -> str:
+    """Write the bound of a refutation by calculation."""
+    return f"{claim.symbol} ≥ {_no_more_than_proved(found.bound, upper=False)}"
+
+
 def proof_words(audit: AuditResult) -> str | None:
     """Say how an attempt at a proof ended; None if there was none."""
     proof = audit.proof
@@ -132,23 +154,31 @@ def proof_words(audit: AuditResult) -> str | None:
     bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
-    return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
+    weaker = f" Weaker bound proved: {bound}." if proof.bound is not None else ""
+    found = proof.refutation
+    if found is None:
+        return f"Not proved: {proof.reason}.{weaker}"
+    if isinstance(audit.event, CalculatedEvent):
+        return f"Refuted by calculation, without sampling: {CALCULATED}{weaker}"
+    event, loss = _event_words(found.event), calculated_words(audit.claim, found)
+    where = f"on the neighbours {pair_words(found.pair)}, {event}; so {loss}"
+    return f"Refuted by calculation too: {where}: {CALCULATED}{weaker}"
 
 
-def ended(audit: AuditResult, *, expected: bool = True) -> str:
+def ended(audit: AuditResult | AccountantResult, *, expected: bool = True) -> str:
     """Write the verdict, whether it is weak, and what was ``expected`` if the audit ended otherwise."""
     surprise = "" if audit.passed or not expected else f" (expected: {expected_words(audit)})"
     weak = " (weak, accepted)" if audit.accepts_weak else " (weak)" if audit.weak else ""
     return f"{verdict_words(audit.verdict)}{weak}{surprise}"
 
 
-def expected_words(audit: AuditResult) -> str:
+def expected_words(audit: AuditResult | AccountantResult) -> str:
     """Write how the audit should have ended."""
     not_weak = audit.strict and audit.expected is PASS and not audit.accepts_weak
     return f"{verdict_words(audit.expected)}{', not weak' if not_weak else ''}"
 
 
-def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
+def urgent_first(audits: Iterable[Shown]) -> list[Shown]:
     """Put audits that did not end as expected first; otherwise keep the order."""
     return sorted(audits, key=lambda audit: audit.passed)
 
@@ -261,6 +291,10 @@ _SENTENCES = {
         "probability",
         PASS,
     ): "On {pair} {event}: {bound}, which {confirms} ({claim}); other data sets were only searched, not tested.",
+    (
+        "calculation",
+        Verdict.VIOLATION,
+    ): "On the neighbours {pair}, {event}; so {calculated}, above the claimed {claim}.",
     ("canaries", Verdict.VIOLATION): "{event}; this proves {bound}{apart}, above the claimed {claim}.",
     ("canaries", PASS): "{event}; this proves {bound}{apart}, within the claimed {claim}{power}.",
 }
@@ -278,15 +312,17 @@ _POWER = {
 
 
 def _outputs_words(audit: AuditResult, event: Observed, bound: Bound) -> str:
-    kinds = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds: dict[type, str] = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds[CalculatedEvent] = "calculation"
     kind = kinds.get(type(event), "outputs")
-    sentence = _SENTENCES.get((kind, audit.verdict), _SENTENCES[kind, PASS])
+    sentence = _SENTENCES.get((kind, audit.verdict)) or _SENTENCES[kind, PASS]
     is_confirmed = isinstance(event, ObservedReport) and event.confirmed
     is_apart = isinstance(event, ObservedCanaries) and event.apart
     words = sentence.format(
         pair=pair_words(audit.pair),
         event=_event_words(event),
         bound=f"{bound_words(audit)} with {confidence_words(bound.confidence)} confidence",
+        calculated=bound_words(audit),
         claim=audit.claim,
         reason=audit.stop_reason,
         power=_power_words(audit, kind),
@@ -340,11 +376,22 @@ def _event_words(event: Observed) -> str:
             return f"the event happens in {hits:,} of {trials:,} trials"
         case ObservedRule():
             return _rule_words(event)
-        case ObservedProfile() | ObservedScore():
+        case ObservedProfile() | ObservedScore() | ObservedCurve():
             return f"there is evidence ({event.description})"
         case ObservedCanaries():
             return canary_words(event)[0]
+        case CalculatedEvent():
+            return _calculated_words(event)
     assert_never(event)
+
+
+def _calculated_words(event: CalculatedEvent) -> str:
+    """Write an event with its probabilities, each rounded to the side on which it holds."""
+    if event.likely is None or event.other is None:
+        return f"the divergence of {event.description} is too large"
+    left, right = round_to_side(event.likely, up=False, digits=4), round_to_side(event.other, up=True, digits=4)
+    chance = "0" if event.other == 0 else f"at most {right:.4g}"
+    return f"the event “{event.description}” has probability at least {left:.4g} on the left, and {chance} on the right"
 
 
 def event_lines(event: Observed) -> list[str]:
@@ -362,7 +409,7 @@ def event_lines(event: Observed) -> list[str]:
             ]
         case ObservedReport(description=words, counts=counts):
             return [f"{words}: {counts.left[0]:,} of {counts.left[1]:,} outputs"]
-        case ObservedScore(description=words, counts=cells):
+        case ObservedScore(description=words, counts=cells) | ObservedCurve(description=words, counts=cells):
             left, right = sum(cells.left), sum(cells.right)
             sides = f"{how_many(left, 'output')} on the left and {right:,} on the right"
             return [f"{words}: {sides}, in {how_many(len(cells.left), 'cell')}"]
@@ -370,6 +417,8 @@ def event_lines(event: Observed) -> list[str]:
             return canary_words(event)
         case QueryAnswers(description=words):
             return [words]
+        case CalculatedEvent():
+            return [_calculated_words(event)]
     assert_never(event)
 
 
@@ -405,8 +454,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     since = result.compared.baseline if result.compared else ""
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    alarms = false_alarms(1 - result.confidence, "run")
-    return f"{result.name}: {_how_ended([result], since)} ({_total([result])}, {alarms}{took})"
+    alarms = f", {false_alarms(1 - result.confidence, 'run')}" if result.audits or not result.accountants else ""
+    return f"{result.name}: {_how_ended([result], since)} ({_total([result])}{alarms}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -416,20 +465,23 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     'all 2 configurations, 0 audits: no audit was run (5 s)'
     """
     seconds = sum(result.seconds or 0.0 for result in results)
-    ended = _how_ended(results, "the baselines")
-    return f"all {len(results)} configurations, {_total(results)}: {ended} ({seconds:.0f} s)"
+    return f"all {len(results)} configurations, {_total(results)}: {_how_ended(results, 'the baselines')} ({seconds:.0f} s)"
 
 
 def _total(results: Sequence[RunResult]) -> str:
-    """Say how many audits there were, and how many weak passes are accepted."""
-    audits = [audit for result in results for audit in result.audits]
-    accepted = sum(audit.accepts_weak for audit in audits)
+    """Write the number of audits of mechanisms and of accountants, and how many weak passes are accepted."""
+    audits, accountants = (
+        sum(map(len, kind)) for kind in zip(*((r.audits, r.accountants) for r in results), strict=True)
+    )
+    parts = [how_many(audits, "audit")] if audits or not accountants else []
+    parts += [how_many(accountants, "accountant")] if accountants else []
+    accepted = sum(audit.accepts_weak for result in results for audit in result.audits)
     weak = f", {accepted} weak {'pass' if accepted == 1 else 'passes'} accepted" if accepted else ""
-    return f"{how_many(len(audits), 'audit')}{weak}"
+    return f"{' and '.join(parts)}{weak}"
 
 
 def _how_ended(results: Sequence[RunResult], since: str) -> str:
-    audits = [audit for result in results for audit in result.audits]
+    audits = [audit for result in results for audit in result.every]
     wrong = [audit.name for audit in audits if not audit.passed]
     failed = sum(len(result.failures) for result in results)
     ended = "every audit ended as expected" if audits else "no audit was run"
@@ -460,19 +512,30 @@ _ENDS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
 )
 
 
+_ENDS_OF_ACCOUNTANTS = {
+    Verdict.VIOLATION: "below the exact number",
+    PASS: "not below the exact number where this was compared",
+    Verdict.INCONCLUSIVE: "without an answer",
+}
+
+
 def run_headline(result: RunResult) -> str:
     """Say in a sentence or two what all audits of a run found. The HTML page begins with this.
 
     >>> run_headline(RunResult("empty", 0.999, [], 0.0))
     'No audit was run.'
     """
-    if not result.audits:
+    if not result.every:
         return "No audit was run."
     by_end = [
         (noun, words, [audit.name for audit in result.audits if ends_so(audit)]) for noun, words, ends_so in _ENDS
     ]
+    by_end += [
+        ("accountant", words, [one.name for one in result.accountants if one.verdict is verdict])
+        for verdict, words in _ENDS_OF_ACCOUNTANTS.items()
+    ]
     ends = [f"{how_many(len(names), noun)} {words}: {_few(names)}" for noun, words, names in by_end if names]
-    surprising = [audit.name for audit in result.audits if not audit.passed]
+    surprising = [audit.name for audit in result.every if not audit.passed]
     sentences = ["; ".join(ends), f"Not as expected: {_few(surprising)}" if surprising else ""]
     if result.failures and result.compared is not None:
         names = [*dict.fromkeys(change.audit for change in result.failures)]
@@ -542,8 +605,9 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:
-        by = f"{confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
-        rows.append(("bound", f"{bound_words(audit)} with {by}"))
+        by = f"with {confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
+        by = f"by {audit.bound.method}" if isinstance(audit.event, CalculatedEvent) else by
+        rows.append(("bound", f"{bound_words(audit)} {by}"))
     rows += [("smallest", line) for caption, table in tables if caption != PAIR for line in table.text()]
     rows += [("warning", warning) for warning in audit.warnings]
     if again := reproduce or audit.reproduce:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from auditor.bounds.conversions import implied_delta
-from auditor.claims import Claim, Probability, QueryClaim
+from auditor.bounds.conversions import implied_delta, tradeoff_curve
+from auditor.bounds.curves import Box
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.results.result import AuditResult
@@ -375,3 +376,67 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         else "The proved δ is nowhere above the δ that the claim allows."
     )
     return svg(name, "Privacy profile: δ over ε", described, HEIGHT, draw)
+
+
+# --- the trade-off curve ---
+
+
+def tradeoff_plot(name: str, claim: PrivacyClaim, band: Sequence[Box]) -> Markup:
+    """Return a plot of a band on the type II error over the type I error of a score's thresholds, and of the claimed curve.
+
+    Thresholds are in the order of rising type I error. Claims are drawn as they limit tests of either side against the other.
+    """
+    allowed = _claimed_curve(claim)
+    least_wrong, most_wrong, least_missed, most_missed = zip(*band, strict=True)
+    # A test that takes one of two thresholds by chance has errors on the chord between the two.
+    proved = _convex(sorted(zip(most_wrong, most_missed, strict=True)))
+    gaps = [(_height(allowed, x) - y, x, y) for x, y in proved]
+    gap, at, missed = max(gaps)
+
+    def draw(figure: "Figure") -> None:
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68, ("type I error", "type II error"))
+        colour = BAD if gap > 0 else INK
+        wrong, claimed = zip(*allowed, strict=True)
+        axes.fill_between(wrong, claimed, 1.0, color=CLAIM, alpha=0.18, lw=0)
+        axes.plot(wrong, claimed, **CLAIMED)
+        # The lower edge is a stair: nothing is known between two thresholds but that errors rise and fall.
+        axes.step(least_wrong, least_missed, where="pre", color=MUTED, lw=1.0)
+        axes.plot(*zip(*proved, strict=True), color=colour, lw=1.6)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+
+    described = (
+        f"The distance is largest at a type I error of {at:.3g}: the type II error is at most {missed:.3g}, and the claim is that "
+        f"it is at least {missed + gap:.3g}."
+        if gap > 0
+        else "The errors that the outputs prove are nowhere below those of the claimed curve."
+    )
+    return svg(name, "Trade-off curve: type II error over type I error", described, HEIGHT, draw)
+
+
+def _claimed_curve(claim: PrivacyClaim) -> list[tuple[float, float]]:
+    """Return the corners (type I error, type II error) of the curve that a claim allows in both directions, or one below."""
+    curve = tradeoff_curve(claim)
+    half = list(zip(curve.wrong.tolist(), (1 - curve.right).tolist(), strict=True))
+    return sorted({*half, *((missed, wrong) for wrong, missed in half)}, key=lambda point: (point[0], -point[1]))
+
+
+def _convex(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the corners of the lower convex hull of sorted points."""
+    hull = list[tuple[float, float]]()
+    for x, y in points:
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) >= (y - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((x, y))
+    return hull
+
+
+def _height(corners: Sequence[tuple[float, float]], x: float) -> float:
+    """Return the height of a polygon at x; 0 beyond its last corner."""
+    place = bisect.bisect_right(corners, x, key=lambda corner: corner[0])
+    if place == len(corners):
+        return 0.0
+    (x0, y0), (x1, y1) = corners[max(0, place - 1)], corners[place]
+    return y0 + (x - x0) / (x1 - x0) * (y1 - y0) if x1 > x0 else y1

@@ -1,14 +1,16 @@
 """The output of `auditor run`: a table, then in words what was found."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import rich.markup
 from rich.console import Console
 from rich.table import Table
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.auditing.reach import reach_of
 from auditor.errors import visible
+from auditor.report.accountant_words import ACCOUNTANT_COLUMNS, NOT_SAMPLED, accountant_columns, accountant_finding
 from auditor.report.pair_table import DIFFERS, pair_tables
 from auditor.report.phrases import (
     COLUMNS,
@@ -37,11 +39,11 @@ def table_for(headings: Iterable[str], title: str = "", style: str = "bold") -> 
 
 def print_result(result: RunResult, console: Console) -> None:
     """Print a run as a table, a sentence on each violation and each surprise, and a closing line."""
-    table = table_for(("", *COLUMNS, "verdict"))
-    for audit in urgent_first(result.audits):
-        mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
-        table.add_row(mark, *map(escaped, in_columns(audit).values()), ended(audit))
-    console.print(table)
+    if result.audits or not result.accountants:
+        table = table_for(("", *COLUMNS, "verdict"))
+        for audit in urgent_first(result.audits):
+            table.add_row(_mark(audit), *map(escaped, in_columns(audit).values()), ended(audit))
+        console.print(table)
     for audit in urgent_first(result.audits):
         name = f"[bold]{escaped(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
@@ -57,6 +59,7 @@ def print_result(result: RunResult, console: Console) -> None:
             console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.")
         for warning in audit.warnings:
             console.print(f"\n{name}: [yellow]warning[/]: {escaped(warning)}.")
+    _print_accountants(result.accountants, console)
     console.print()
     style = "green" if result.passed else "bold red"
     console.print(visible(closing_line(result, timed=True)), style=style, markup=False)
@@ -66,6 +69,25 @@ def _of_few_outputs(audit: AuditResult) -> str:
     """Say what a pass could show, and what the next step takes, if its outputs are few."""
     reach = reach_of(audit)
     return reach_words(audit, timed=True) if reach is not None and FEW <= reach.scale < math.inf else ""
+
+
+def _mark(audit: AuditResult | AccountantResult) -> str:
+    return "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
+
+
+def _print_accountants(accountants: Sequence[AccountantResult], console: Console) -> None:
+    """Print the table of accountants, then on each what was found, and its facts."""
+    if not accountants:
+        return
+    table = table_for(("", *ACCOUNTANT_COLUMNS, "verdict"))
+    for one in urgent_first(accountants):
+        table.add_row(_mark(one), *map(escaped, accountant_columns(one).values()), ended(one))
+    console.print(table)
+    for one in urgent_first(accountants):
+        console.print(f"\n[bold]{escaped(one.name)}[/]: {escaped(accountant_finding(one))}")
+        for fact in one.facts:
+            console.print(f"- {escaped(fact.text)}")
+    console.print(f"\n{NOT_SAMPLED}.", style="dim")
 
 
 def _print_rows(audit: AuditResult, console: Console) -> None:

@@ -12,7 +12,9 @@ from auditor.claims import Claim, Unclaimed, claim_from_dict
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.event import read_rule
 from auditor.events.observed import (
+    CalculatedEvent,
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -52,7 +54,7 @@ def _event(value: Any) -> Any:
 
 
 # Each kind of event has one of these keys. The first key that an event has decides its kind.
-KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart")
+KIND_OF_EVENT = ("opposite", "points", "order", "thresholds", "confirmed", "values", "apart", "likely")
 
 
 def _kind(event: Any) -> str | None:
@@ -87,9 +89,11 @@ EventField = TypeAliasType(
         Annotated[ObservedRule, Tag("opposite")]
         | Annotated[ObservedProfile, Tag("points")]
         | Annotated[ObservedScore, Tag("order")]
+        | Annotated[ObservedCurve, Tag("thresholds")]
         | Annotated[ObservedReport, Tag("confirmed")]
         | Annotated[QueryAnswers, Tag("values")]
-        | Annotated[ObservedCanaries, Tag("apart")],
+        | Annotated[ObservedCanaries, Tag("apart")]
+        | Annotated[CalculatedEvent, Tag("likely")],
         Discriminator(_kind),
         BeforeValidator(_event),
     ],

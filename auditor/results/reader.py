@@ -12,13 +12,14 @@ from pydantic_core import SchemaValidator
 
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 from auditor.events.event import Event
-from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
+from auditor.events.observed import Observed, ObservedCurve, ObservedProfile, ObservedRule, ObservedScore
 from auditor.interfaces import Test
+from auditor.methods.curve import CurveTest
 from auditor.methods.divergence import ScoreTest
 from auditor.methods.guessing import ProfileTest
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.files import to_json
-from auditor.results.result import FORMAT, RunResult
+from auditor.results.result import FORMAT, ProofFound, RunResult
 from auditor.untrusted_files import read_json
 
 # The value that must stand there, in words, by the first word of pydantic's kind of error.
@@ -68,6 +69,12 @@ def _run(data: Any) -> RunResult:
         raise InvalidInputError(_sentence(dict(first))) from None
     except UnicodeEncodeError as error:  # pydantic cannot quote half of a surrogate pair in an error
         raise InvalidInputError(error.object.encode("utf-8", "backslashreplace").decode("utf-8")) from None
+
+
+def read_proof(data: Any) -> ProofFound:
+    """Return how an attempt at a proof ended, from the plain data that were kept of it."""
+    found: ProofFound = TypeAdapter(ProofFound).validate_python(data)
+    return found
 
 
 @functools.cache
@@ -171,6 +178,8 @@ def frozen_test(event: Observed) -> Test[Any] | None:
             return ProfileTest(tuple(map(Event.of, event.points)))
         case ObservedScore():
             return ScoreTest.of(event)
+        case ObservedCurve():
+            return CurveTest.of(event)
         case _:
             return None
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
+from auditor.accountants.outcome import AccountantResult
+from auditor.bounds.curves import Box
 from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
@@ -67,13 +69,25 @@ class ExactValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Refutation:
+    """A refutation by calculation: a lower ``bound`` on the claim's quantity on a ``pair``, by the probabilities of an event.
+
+    The numbers are about the exact law of the mechanism over the reals. They have no sampling error.
+    """
+
+    pair: PairField
+    bound: float
+    event: EventField
+
+
+@dataclass(frozen=True, slots=True)
 class ProofFound:
     """How an attempt at a proof ended.
 
-    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, or
-    "not_proved". ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope``
-    says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the number of pairs
-    listed. ``reason`` says why the claim is not proved.
+    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, "not_proved",
+    or "refuted" with a ``refutation``. ``bound`` is an upper bound on the claim's quantity over the reals, None if none
+    was found. ``scope`` says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the
+    number of pairs listed. ``reason`` says why the claim is not proved.
     """
 
     status: str
@@ -82,6 +96,11 @@ class ProofFound:
     rule: str = ""
     reason: str | None = None
     pairs: Count | None = None
+    refutation: Annotated[Refutation | None, UNLESS_EMPTY] = None
+
+    def __post_init__(self) -> None:
+        if (self.status == "refuted") != (self.refutation is not None):
+            raise InvalidInputError("a refutation stands where the status is refuted, and nowhere else")
 
     @property
     def proved(self) -> bool:
@@ -177,13 +196,15 @@ class Illustration:
     ``histograms`` show the outputs from which the event was learned. ``growth`` lists (outputs, bound) for each round;
     all these bounds hold simultaneously with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound
     at that ε; all δ hold simultaneously with the confidence of the audit's bound. ``dialogue`` is the dialogue of a
-    pair with a script.
+    pair with a script. ``band`` lists for each threshold of a score the limits of its type I error and of its type II error, which
+    hold simultaneously with the bound.
     """
 
     histograms: Sequence[Histogram] = ()
     growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
     dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
+    band: Annotated[Sequence[Box], UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +443,8 @@ class RunResult:
     """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read.
 
     ``compared`` says what changed since a baseline; None if the run has none. ``missing`` names the files of the run that could
-    not be written, each with the reason.
+    not be written, each with the reason. ``accountants`` are the audits of accountants, which draw nothing, and have no part in
+    the budget.
     """
 
     name: str
@@ -432,6 +454,7 @@ class RunResult:
     auditor: str = __version__  # the version that made it
     compared: Comparison | None = None
     missing: Sequence[str] = ()
+    accountants: Sequence[AccountantResult] = ()
 
     def __post_init__(self) -> None:
         require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
@@ -442,9 +465,14 @@ class RunResult:
         return [] if self.compared is None else self.compared.failures
 
     @property
+    def every(self) -> list[AuditResult | AccountantResult]:
+        """The audits of mechanisms, and then those of accountants."""
+        return [*self.audits, *self.accountants]
+
+    @property
     def end(self) -> End:
         """What the end of the run means: the worst end of its audits, a change since the baseline, or a missing file."""
-        ends = [audit.end for audit in self.audits]
+        ends = [audit.end for audit in self.every]
         return end_of_run(ends, failed_changes=len(self.failures), missing_files=len(self.missing))
 
     @property
@@ -458,7 +486,7 @@ class RunResult:
         inconclusive.
         """
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
-        return max((audit.verdict for audit in self.audits), key=order.index, default=Verdict.INCONCLUSIVE)
+        return max((audit.verdict for audit in self.every), key=order.index, default=Verdict.INCONCLUSIVE)
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError. Otherwise ``assert read_report(...)`` would pass on a violation."""
@@ -481,6 +509,7 @@ class RunResult:
             **({} if self.compared is None else {"compared": asdict(self.compared)}),
             **({"missing": [*self.missing]} if self.missing else {}),
             "audits": [audit.to_dict() for audit in self.audits],
+            **({"accountants": [audit.to_dict() for audit in self.accountants]} if self.accountants else {}),
         }
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,10 @@
 """Checks a given certificate, and says in words what it proves."""
 
+import json
+from fractions import Fraction
 from typing import Any
 
+from auditor.bounds.digits import format_rounded_down
 from auditor.errors import visible
 from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.certificates.retrace import retraced
@@ -10,7 +13,9 @@ MOST_LETTERS = 500  # shown of a certificate's text
 
 
 def checked(certificate: Any, retrace: bool) -> str:
-    """Check a certificate, and return in words what it proves; ``retrace`` also compares it with the function that it names.
+    """Check a certificate, and return in words what it proves or refutes.
+
+    ``retrace`` also compares it with the function that it names.
 
     Raises ValueError if the certificate does not hold.
     """
@@ -20,8 +25,12 @@ def checked(certificate: Any, retrace: bool) -> str:
         raise ValueError(f"{type(error).__name__}: {error}") from error
     claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in certificate["claim"].items())
     given = f" with {_shown(certificate['parameters'])}" if certificate["parameters"] else ""
-    where = _shown(f"{_domain_words(certificate)}{_script_words(certificate)}")
-    what = f"{_shown(certificate['mechanism'])}{given}, {claim}, over the reals, for {where}"
+    name = f"{_shown(certificate['mechanism'])}{given}"
+    if certificate["rule"] == "calculation":
+        what = f"{name} does not have {claim}: {_refuted_words(certificate)}"
+    else:
+        where = _shown(f"{_domain_words(certificate)}{_script_words(certificate)}")
+        what = f"{name}, {claim}, over the reals, for {where}"
     if not retrace:
         return what
     if (wrong := retraced(certificate)) is not None:
@@ -31,6 +40,18 @@ def checked(certificate: Any, retrace: bool) -> str:
 
 def _shown(text: object) -> str:
     return visible(text, MOST_LETTERS)
+
+
+def _refuted_words(proof: Any) -> str:
+    """Say what a refutation shows: the quantity, and the data sets."""
+    quantity = next(name for name in ("rho", "mu", "epsilon") if name in proof["claim"])
+    bound = (
+        "is infinite"
+        if proof["bound"] == "infinite"
+        else f"is at least {format_rounded_down(Fraction(proof['bound']))}"
+    )
+    sides = " and ".join(_shown(json.dumps(data.get("value", data.get("array")))) for data in proof["data"])
+    return f"{quantity} {bound}, over the reals, on {sides}"
 
 
 def _script_words(proof: Any) -> str:

@@ -1,13 +1,15 @@
 """Reads a certificate's function again, and compares its paths with the certificate's."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.errors import MechanismError
 from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates import certificate as written
+from dp_prover.certificates.laws import LawWriter
 from dp_prover.domains.data_sets import made_again
 from dp_prover.domains.domains_as_data import largest_change
 from dp_prover.errors import NotProvedError
@@ -29,6 +31,8 @@ def retraced(proof: Any) -> str | None:
             mechanism = with_analyst(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
         else:
             mechanism = source.drawer()
+        if proof["rule"] == "calculation":
+            return _refuted_again(proof, mechanism)
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
@@ -39,18 +43,35 @@ def retraced(proof: Any) -> str | None:
             traces = [trace(mechanism, symbols(names.bounds, domain["integer"]), names)]
     except (MechanismError, NotProvedError) as error:
         return f"the function cannot be read again: {error}"
-    if names.read != proof["functions"]:
-        changed = sorted(
-            name
-            for name in names.read.keys() | proof["functions"].keys()
-            if names.read.get(name) != proof["functions"].get(name)
-        )
-        return f"the source of {', '.join(changed)} has changed since the proof"
+    if (changed := _changed(names, proof)) is not None:
+        return changed
     if proof["rule"] == "masses":
         laws: list[Any] = [law and written.law(law) for law in map(law_of, traces)]
         same = laws == proof["laws"] and None not in laws
         return None if same else "the probabilities of its outputs differ from those of the certificate"
     return None if _are_same(proof, traces, names) else "its paths differ from those of the certificate"
+
+
+def _changed(names: Names, proof: Any) -> str | None:
+    changed = sorted(
+        name
+        for name in names.read.keys() | proof["functions"].keys()
+        if names.read.get(name) != proof["functions"].get(name)
+    )
+    return f"the source of {', '.join(changed)} has changed since the proof" if changed else None
+
+
+def _refuted_again(proof: Any, mechanism: Mechanism) -> str | None:
+    """Describe how the laws of a refutation differ from the function's; draws are named in the order in which they were traced."""
+    for way in (slice(None), slice(None, None, -1)):
+        names = Names()
+        traces = [trace(mechanism, numbers(made_again(dataset)), names) for dataset in proof["data"][way]]
+        if (changed := _changed(names, proof)) is not None:
+            return changed
+        laws = [json.loads(json.dumps(LawWriter(each).trace())) for each in traces]
+        if laws[way] == proof["traces"] and written.noise(names) == proof["noise"]:
+            return None
+    return "its paths differ from those of the certificate"
 
 
 def _are_same(proof: Any, traces: list[Trace], names: Names) -> bool:

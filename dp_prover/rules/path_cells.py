@@ -6,9 +6,10 @@ Translations preserve volume, cells on one side are disjoint, and different left
 density falls by at most e^ε on every cell, then P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] for every S. (This is the alignment argument of
 Zhang & Kifer 2017, where the alignment may depend on the path.)
 
-A path is a cell: its conditions are rows a·n + b·x + c ≥ 0. Paths with equal outputs may be joined. Let H be rows that every path
-of the left group implies, and H' the same rows on the right, such that H' contradicts the conditions of every path outside the
-right group. Then H contains the left group, and the right group contains H', up to noise of probability 0.
+A path is a cell: its conditions are rows a·n + b·x + c ≥ 0. Paths with equal outputs may be joined into a group. Let H be a set
+of rows that every path of the left group implies, and H' the corresponding rows of the right side. Suppose that H' contradicts
+the conditions of every path outside the right group. Then H contains the left group, and the right group contains H', up to
+noise of probability 0.
 """
 
 import itertools

@@ -56,7 +56,8 @@ class DensityPair:
     """A pair of densities (None for a side without one) on a mesh that only ever gets finer.
 
     ``masses`` are the integrals that the densities must have.
-    Raises InvalidInputError where they do not have them: breakpoints are too far from a peak, or the function is no density.
+    Raises InvalidInputError if an integral differs from its mass: then either a peak has no breakpoint near it, or the function is
+    not a density.
     """
 
     mesh: Mesh

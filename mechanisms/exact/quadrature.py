@@ -184,7 +184,8 @@ def integrate(mesh: Mesh, integrand: Integrand, relative: float, absolute: float
 
 
 def peaks_between(mesh: Mesh, values: Reals) -> Reals:
-    """Return how high ``values`` may rise above the nodes on either side of them, shape (panels, 15).
+    """Return for each node, in shape (panels, 15), how far a peak that a gap beside it hides may rise above the values at both ends
+    of that gap.
 
     Each node accounts for the gaps beside it. A peak can hide in a gap towards which the values rise from both sides; a concave
     peak is no higher than the point where the two slopes, extended into the gap, meet.

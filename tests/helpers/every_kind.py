@@ -64,6 +64,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "approximate": (laplace, {"epsilon": 0.5, "delta": 0.001}, {}),
     "profile": (laplace, {"profile": [[0.5, 0.3], [1.0, 0.001]]}, {}),
     "gaussian": (laplace, {"mu": 2.0}, {}),
+    "curve": (laplace, {"tradeoff": [[0.0, 1.0], [0.25, 0.25], [1.0, 0.0]]}, {}),
     "concentrated": (laplace, {"rho": 0.5}, {}),
     "rényi": (laplace, {"order": 2.0, "epsilon": 1.0}, {}),
     "mixed": (mixed, {"epsilon": 5.0}, {}),

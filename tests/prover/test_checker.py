@@ -374,7 +374,18 @@ def test_the_checker_stands_alone(source: Path) -> None:
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     own = {f"dp_prover.certificates.checker.{one.stem}" for one in SOURCES}
-    library = {"hashlib", "itertools", "json", "math", "re", "collections", "decimal", "fractions", "typing"}
+    library = {
+        "functools",
+        "hashlib",
+        "itertools",
+        "json",
+        "math",
+        "re",
+        "collections",
+        "decimal",
+        "fractions",
+        "typing",
+    }
     assert names - own <= library
 
 

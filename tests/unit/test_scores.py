@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.one_run import GuessTally
+from auditor.claims import Tradeoff
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 from auditor.scores import SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
@@ -202,3 +204,71 @@ def test_what_is_no_real_number_is_refused_and_not_converted(scores: Any, tmp_pa
     np.save(tmp_path / "scores.npy", scores)
     with pytest.raises(InvalidInputError, match="that is not a number"):
         read_scores(str(tmp_path / "scores.npy"))
+
+
+# --- The band on the trade-off curve ---
+
+
+def gaussian_curve(mu: float) -> Tradeoff:
+    return Tradeoff.from_function(lambda alpha: float(ndtr(-ndtri(alpha) - mu)) if 0 < alpha < 1 else 1.0 - alpha)
+
+
+def test_scores_of_independent_runs_have_a_band_around_the_exact_curve() -> None:
+    """At 1 − 1e-7, so a wrong seed is that unlikely."""
+    inside, outside = gaussian(40_000)
+    proved, exact = audit_scores(inside, outside, "independent-runs", confidence=1 - 1e-7), gaussian_curve(1.0)
+    for least_wrong, most_wrong, least_missed, most_missed in proved.band:
+        assert most_missed >= exact.at(most_wrong)
+        assert least_missed <= exact.at(least_wrong) + 1e-4
+    for wrong, missed in proved.reached:
+        assert exact.at(wrong) <= missed < exact.at(wrong) + 0.08
+    assert "type II error, at type I errors all together: ≤ " in str(proved)
+    for origin in ("one-run", "one-run-apart"):
+        assert audit_scores(inside, outside, origin).band == ()  # type: ignore[arg-type]
+
+
+def test_a_claimed_curve_is_broken_by_scores_that_tell_more() -> None:
+    inside, outside = gaussian(40_000)
+    sound, broken = (
+        audit_scores(inside, outside, "independent-runs", confidence=1 - 1e-7, claim=gaussian_curve(mu))
+        for mu in (1.0, 0.85)
+    )
+    assert not sound.violated
+    assert sound.excess is not None
+    assert -0.3 < sound.excess <= 0
+    assert "within the claimed trade-off curve" in str(sound)
+    assert broken.violated
+    assert "is broken: excess ≥ 0." in str(broken)
+    assert broken.to_dict()["violated"] is True
+    assert broken.to_dict()["claim"] == gaussian_curve(0.85).to_dict()
+    assert "claim" not in audit_scores(inside, outside, "independent-runs").to_dict()
+
+
+def test_equal_and_infinite_scores_break_no_claim() -> None:
+    claim = Tradeoff([(0, 1), (1, 0)])
+    for scores in (np.zeros(500), np.r_[np.full(250, np.inf), np.full(250, -np.inf)]):
+        proved = audit_scores(scores, scores, "independent-runs", claim=claim)
+        assert not proved.violated
+        assert all(0 <= limit <= 1 for box in proved.band for limit in box)
+    assert audit_scores(np.full(500, np.inf), np.zeros(500), "independent-runs", claim=claim).violated
+
+
+@pytest.mark.parametrize("origin", ["one-run", "one-run-apart"])
+def test_a_curve_is_held_against_independent_runs_only(origin: _Origin) -> None:
+    with pytest.raises(InvalidInputError, match="independent runs"):
+        audit_scores(*gaussian(200), origin, claim=gaussian_curve(1.0))
+    with pytest.raises(InvalidInputError, match="must be a Tradeoff"):
+        audit_scores(*gaussian(200), "independent-runs", claim=1.0)  # type: ignore[arg-type]
+
+
+def test_the_command_fails_on_a_broken_curve(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inside, outside = gaussian(20_000)
+    np.save(tmp_path / "in.npy", inside)
+    np.save(tmp_path / "out.npy", outside)
+    for name, epsilon, status in (("wide", 5.0, 0), ("narrow", 0.5, 1)):
+        middle = 1 / (1 + math.exp(epsilon))
+        (tmp_path / f"{name}.json").write_text(json.dumps([[0, 1], [middle, middle], [1, 0]]))
+        files = [str(tmp_path / "in.npy"), str(tmp_path / "out.npy")]
+        curve = ["--tradeoff", str(tmp_path / f"{name}.json")]
+        assert main(["scores", *files, "--from", "independent-runs", *curve, "--json"]) == status
+        assert json.loads(capsys.readouterr().out)["violated"] is bool(status)

@@ -176,7 +176,7 @@ def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[flo
 
 
 def test_audits_that_gave_no_answer_keep_their_share() -> None:
-    """If they were not counted, the audits that fail would leave the others a larger level."""
+    """Audits that fail are counted, or else the others would be tested at a larger level."""
     [settled] = settle([ended("a", 0.03)], 0.1, 4)
     assert settled.alpha == pytest.approx(0.025)
     assert settled.verdict is Verdict.NO_VIOLATION_FOUND

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from dp_prover.certificates.checker.calculation import require_refuted
 from dp_prover.certificates.checker.domain import bounds, data, differences, texts_of
 from dp_prover.certificates.checker.exact_numbers import ROUNDED, Q, exp_at_least, exp_at_most, log_beyond, need, says
 from dp_prover.certificates.checker.floats import held_by_floats
@@ -150,10 +151,13 @@ def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 
 def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
-    """Raise ValueError if a certificate does not prove its claim. ``clock`` is called repeatedly, and may raise."""
+    """Raise ValueError if a certificate does not prove, or refute, its claim. ``clock`` is called repeatedly, and may raise."""
     need(proof["format"] == 4, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
+    if proof["rule"] == "calculation":
+        require_refuted(proof, clock)
+        return
     rule, claim, bound, domain = proof["rule"], proof["claim"], Q(proof["bound"]), proof["domain"]
     shape(proof)
     held_by_floats(proof)

@@ -1,5 +1,6 @@
 """Claims stated by code, `claim: {from: file.py:name}`, and recordings of their audits."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,77 @@ def test_claims_in_python() -> None:
     assert claim_of({"epsilon": 1, "delta": 0.1}) == auditor.ApproximateDP(1.0, 0.1)
     with pytest.raises(InvalidInputError, match="claim is 'one'; it must be a claim, such as PureDP"):
         claim_of("one")
+
+
+# --- Trade-off curves: points, a file, or a function ---
+
+CURVES = """
+import math
+
+def curve(alpha, lies):
+    least = min(lies, 1 - lies)
+    return max(1 - alpha * (1 - least) / least, (1 - alpha) * least / (1 - least))
+
+def raising(alpha):
+    raise RuntimeError("no curve")
+
+NUMBER = 3
+"""
+CORNERS = [[0.0, 1.0], [0.25, 0.25], [1.0, 0.0]]
+
+
+def written_curve(folder: Path, claim: str) -> Path:
+    (folder / "curves.py").write_text(CURVES, encoding="utf-8")
+    (folder / "points.csv").write_text("alpha,beta\n0,1\n0.25,0.25\n1,0\n", encoding="utf-8")
+    (folder / "points.json").write_text(json.dumps(CORNERS), encoding="utf-8")
+    return written(folder, claim)
+
+
+@pytest.mark.parametrize("named", [str(CORNERS), "points.csv", "points.json"])
+@pytest.mark.parametrize("one_way", [False, True])
+def test_a_curve_is_given_by_points_or_by_a_file_beside_the_configuration(
+    tmp_path: Path, named: str, one_way: bool
+) -> None:
+    claim = f"{{tradeoff: {named}{', symmetric: false' if one_way else ''}}}"
+    configuration = load_configuration(written_curve(tmp_path, claim), runs_code=False)
+    [plan] = configuration.plans
+    assert plan.claim == auditor.Tradeoff(CORNERS, symmetric=not one_way)
+    # What a file holds may change, so a recording keeps the points.
+    assert configuration.claims == ({} if named.startswith("[") else {"bit": plan.claim.to_dict()})
+    assert (
+        load_configuration(written_curve(tmp_path, "{tradeoff: gone.csv}"), claims={"bit": plan.claim.to_dict()})
+        .plans[0]
+        .claim
+        == plan.claim
+    )
+
+
+def test_a_function_of_alpha_gets_the_audit_s_parameters(tmp_path: Path) -> None:
+    file = written_curve(tmp_path, "{tradeoff: curves.py:curve}")
+    [plan] = load_configuration(file).plans
+    assert isinstance(plan.claim, auditor.Tradeoff)
+    exact = auditor.Tradeoff(CORNERS)
+    assert exact.implies(plan.claim)
+    assert plan.claim.at(0.1) == pytest.approx(exact.at(0.1), abs=1e-6)
+    with pytest.raises(InvalidInputError, match="names code"):
+        load_configuration(file, runs_code=False)
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("{tradeoff: gone.csv}", "no file"),
+        ("{tradeoff: curves.py:raising}", "no curve"),
+        ("{tradeoff: curves.py:missing}", "missing"),
+        ("{tradeoff: curves.py:NUMBER}", "no function"),
+        ("{tradeoff: curve}", "module:function"),
+        ("{tradeoff: points.csv, symetric: true}", "symmetric"),
+        ("{tradeoff: points.csv, symmetric: 1}", "true or false"),
+        ("{tradeoff: [[0, 1], [0.5, 0.6], [1, 0]]}", "1 − alpha"),
+        ("{tradeoff: 3}", "list of points"),
+    ],
+)
+def test_a_curve_that_is_none_is_told_with_its_place(tmp_path: Path, claim: str, message: str) -> None:
+    with pytest.raises(auditor.AuditorError, match=message) as caught:
+        load_configuration(written_curve(tmp_path, claim))
+    assert "own.yaml, line 9" in str(caught.value)

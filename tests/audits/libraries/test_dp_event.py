@@ -52,13 +52,7 @@ def test_the_event_is_the_claim(scale: float, verdict: str) -> None:
     noisy = NoisySum(scale, dp.GaussianDpEvent(1.0))
     result = auditor.audit(noisy, neighbours=NEIGHBOURS, parameters={"relation": "add_remove"}, **QUICK)
     assert result.verdict == verdict, str(result)
-    # Balle & Wang (2018), Theorem 8, at μ = 1.
-    assert isinstance(result.claim, auditor.PrivacyProfile)
-    from mechanisms.exact.known_continuous import gaussian_epsilon
-
-    for point in result.claim.profile:
-        exact = gaussian_epsilon(1.0, point.delta)
-        assert exact - 1e-9 <= point.epsilon <= exact + 1e-3
+    assert result.claim == auditor.GaussianDP(1.0)
 
 
 def test_an_exchanged_record_counts_twice() -> None:
@@ -67,19 +61,64 @@ def test_an_exchanged_record_counts_twice() -> None:
         from_dp_event(NoisySum(1.0, dp.GaussianDpEvent(1.0)), relation=relation).claim
         for relation in ("add_remove", "substitute")
     ]
-    assert all(isinstance(claim, auditor.PrivacyProfile) for claim in claims)
-    one, two = ([point.epsilon for point in claim.profile] for claim in claims)  # type: ignore[union-attr]
-    assert all(a < b for a, b in zip(one, two, strict=True))
+    assert claims == [auditor.GaussianDP(1.0), auditor.GaussianDP(2.0)]
+
+
+def test_what_is_computed_is_what_dp_accounting_computes() -> None:
+    dp = library("dp_accounting", "dp-accounting")
+    losses = library("dp_accounting.pld", "dp-accounting")
+    sampled = dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0))
+    for event in (dp.SelfComposedDpEvent(sampled, 20), dp.ComposedDpEvent([sampled, dp.GaussianDpEvent(3.0)])):
+        for relation, theirs in (("add_remove", "ADD_OR_REMOVE_ONE"), ("substitute", "REPLACE_ONE")):
+            accountant = losses.PLDAccountant(getattr(dp.NeighboringRelation, theirs)).compose(event)
+            for delta in (1e-2, 1e-5):
+                claim = auditor.claim_of(event, relation, delta)
+                assert isinstance(claim, auditor.ApproximateDP)
+                assert accountant.get_epsilon(delta) * 0.995 <= claim.epsilon <= accountant.get_epsilon(delta) * 1.01
+
+
+def test_a_distribution_states_a_profile() -> None:
+    losses = library("dp_accounting.pld.privacy_loss_distribution", "dp-accounting")
+    claim = auditor.claim_of(losses.from_laplace_mechanism(1.0))
+    assert isinstance(claim, auditor.PrivacyProfile)
+    assert all(point.epsilon <= 1.001 for point in claim.profile)
+    assert auditor.claim_of(losses.from_laplace_mechanism(1.0), delta=1e-6).to_dict()["delta"] == 1e-6
+
+
+def test_a_special_record_is_no_relation_of_a_domain() -> None:
+    special = accountant("PLD", "REPLACE_SPECIAL")
+    assert isinstance(auditor.claim_of(special), auditor.PrivacyProfile)
+    with pytest.raises(InvalidInputError, match="no domain has this relation; list such pairs"):
+        auditor.claim_of(special, "substitute")
+
+
+def test_an_accountant_that_states_less_than_it_accounts_for_is_named_in_the_report() -> None:
+    noisy = accountant("RDP", "REPLACE_ONE")
+    options = QUICK | {"samples": 100_000}
+    result = auditor.audit(noisy_sum, noisy, SIGNED["substitute"], **options)
+    assert result.verdict == "violation"
+    assert any("a violation may be the accountant's" in warning for warning in result.warnings)
+    for kind, relation in (("PLD", "REPLACE_ONE"), ("RDP", "ADD_OR_REMOVE_ONE")):
+        plan = planned(
+            noisy_sum, accountant(kind, relation), SIGNED[{"R": "substitute", "A": "add_remove"}[relation[0]]]
+        )
+        assert plan.assumptions == ()
 
 
 def test_what_dp_accounting_cannot_account_for_is_refused() -> None:
     dp = library("dp_accounting", "dp-accounting")
     with pytest.raises(InvalidInputError, match="cannot account for the event under substitute"):
-        from_dp_event(NoisySum(1.0, dp.LaplaceDpEvent(1.0)), relation="substitute")
+        from_dp_event(
+            NoisySum(1.0, dp.SampledWithReplacementDpEvent(9, 3, dp.GaussianDpEvent(1.0))), relation="substitute"
+        )
     with pytest.raises(InvalidInputError, match="promises nothing"):
         from_dp_event(NoisySum(1.0, dp.NonPrivateDpEvent()), relation="add_remove")
     concentrated = from_dp_event(NoisySum(1.0, lambda: dp.ZCDpEvent(0.5)), relation="add_remove")
     assert concentrated.claim == auditor.ZeroConcentratedDP(0.5)
+    both = dp.ComposedDpEvent([dp.ZCDpEvent(0.5), dp.SelfComposedDpEvent(dp.ZCDpEvent(0.25), 3)])
+    assert auditor.claim_of(both, "substitute") == auditor.ZeroConcentratedDP(1.25)
+    assert auditor.claim_of(dp.LaplaceDpEvent(2.0), "add_remove") == auditor.PureDP(0.5)
+    assert auditor.claim_of(dp.LaplaceDpEvent(2.0), "substitute") == auditor.PureDP(1.0)
 
 
 # --- An event or an accountant as the claim itself ---

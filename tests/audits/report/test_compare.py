@@ -225,6 +225,8 @@ CLAIMS: list[tuple[Claim, Claim, str]] = [
     (auditor.PrivacyProfile([(1, 0.1), (2, 0.01)]), auditor.PrivacyProfile([(1, 0.1), (2, 0.02)]), "worse"),
     (auditor.PrivacyProfile([(1, 0.1), (2, 0.01)]), auditor.PrivacyProfile([(1, 0.1)]), "worse"),
     (auditor.PrivacyProfile([(1, 0.1)]), auditor.PrivacyProfile([(0.9, 0.1)]), "better"),
+    (auditor.Tradeoff([(0, 1), (0.25, 0.25), (1, 0)]), auditor.Tradeoff([(0, 1), (0.2, 0.2), (1, 0)]), "worse"),
+    (auditor.Tradeoff([(0, 1), (0.25, 0.25), (1, 0)]), auditor.Tradeoff([(0, 1), (0.3, 0.3), (1, 0)]), "better"),
 ]
 
 

@@ -148,7 +148,7 @@ def test_a_weak_pass_is_called_weak_in_the_table_and_on_its_card() -> None:
 
 def test_counts_are_those_of_events_only() -> None:
     shown = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
-    without = {"concentrated", "rényi", "query", "canaries", "canaries apart", "failing"}
+    without = {"concentrated", "curve", "rényi", "query", "canaries", "canaries apart", "failing"}
     assert shown == {name: name not in without for name in shown}
 
 

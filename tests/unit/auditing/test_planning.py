@@ -89,7 +89,8 @@ def test_of_a_profile_the_point_that_is_caught_first_counts() -> None:
 
 @pytest.mark.parametrize("chance", [chance for _, chance in CHANCES[:1]])
 def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: float) -> None:
-    """The figure is a normal approximation: 1000 simulated audits of a Gaussian mechanism with that ρ, seeded, within 0.08.
+    """The stated chance is a normal approximation. Of 1000 simulated audits (seeded) of a Gaussian mechanism with the smallest ρ
+    caught, the share refuted is within 0.08 of it.
 
     Five standard errors are 0.063 at most; the rest is for the approximation.
     """

@@ -3,6 +3,7 @@
 import collections
 import copyreg
 import dataclasses
+import functools
 import itertools
 import math
 import re
@@ -10,7 +11,7 @@ import types
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import hidden_kinds
 import numpy as np
@@ -26,6 +27,8 @@ from auditor.blackbox.command import value_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
 from auditor.blackbox.seal import seal, unseal
 from auditor.errors import MechanismError
+
+_T = TypeVar("_T")
 
 Row = dict[str, float | str]
 
@@ -702,6 +705,42 @@ def test_what_python_or_a_class_denies_is_read(name: str) -> None:
     assert left != right
     assert rows(from_list([[make(0, rng)]])) == left
     assert "cannot be read" not in str((left, right))
+
+
+class Spelled:
+    def __repr__(self) -> str:
+        return "an object"
+
+
+class OfAnyKind(Spelled, Generic[_T]):
+    pass
+
+
+class WithSlots(Spelled):
+    __slots__ = ("mean",)
+
+
+class OfNamespace(types.SimpleNamespace):
+    pass
+
+
+@pytest.mark.parametrize("kind", [types.SimpleNamespace, OfNamespace, Spelled, OfAnyKind, WithSlots])
+def test_an_object_that_holds_its_attributes_alone_is_read_whole(kind: Any) -> None:
+    """A digest beside them would be a part that was not read, and would make a sound mechanism's verdict weak."""
+    output = kind()
+    output.mean = 0.5
+    row = row_of(output)
+    assert row["attributes of output['mean']"] == 0.5
+    assert "rest of output" not in row
+
+
+class OfPartial(Spelled, functools.partial):  # type: ignore[type-arg]
+    pass
+
+
+@pytest.mark.parametrize("kind", [functools.partial, OfPartial])
+def test_an_object_that_holds_more_than_its_attributes_has_a_digest(kind: Any) -> None:
+    assert "rest of output" in row_of(kind(math.sqrt, 2.0))
 
 
 @pytest.mark.parametrize("library", [pandas, polars])

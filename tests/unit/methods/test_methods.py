@@ -58,6 +58,8 @@ CASES: list[tuple[Any, str, Callable[..., Any], float, float]] = [
     (auditor.ZeroConcentratedDP(0.5), "fixed", GAUSSIAN, 0.5, 0.7),
     (auditor.RenyiDP(1.5, 0.75), "fixed", GAUSSIAN, 0.75, 0.45),
     (auditor.RenyiDP(4.0, 2.0), "fixed", GAUSSIAN, 2.0, 0.3),
+    # The curve of ε = 0.5, which Laplace noise of ε = 1 exceeds by 0.5.
+    (auditor.Tradeoff([(0, 1), (0.377540668798, 0.377540668798), (1, 0)]), "fixed", LAPLACE, 0.5, 0.6),
 ]
 NAMES = [f"{type(case[0]).__name__}-{case[1]}" for case in CASES]
 

@@ -1,0 +1,37 @@
+"""Sound accountants are not refuted, and each faulty one is, from ranges and unaided."""
+
+import math
+
+import pytest
+from stated_numbers import FAULTY, SOUND
+
+from auditor.accountants import Accountant, audit_accountant
+from auditor.verdict import Verdict
+
+# Settings of these take up to a second each.
+SLOW = {"odometer": 20, "δ that falls": 40, "central limit": 40, "sampled Gaussian by Rényi": 40}
+
+
+def names(accountant: Accountant) -> str:
+    return accountant.name
+
+
+@pytest.mark.parametrize("accountant", SOUND, ids=names)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_sound_one_is_not_refuted(accountant: Accountant, seed: int) -> None:
+    result = audit_accountant(accountant, seed=seed, points=SLOW.get(accountant.name, 90), isolate=False, seconds=600)
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND, result
+    assert result.coverage.share > 0.9
+    assert {fact.kind for fact in result.facts} <= {"loose", "infinite"}
+
+
+@pytest.mark.parametrize("accountant", FAULTY, ids=names)
+def test_a_faulty_one_is_refuted(accountant: Accountant) -> None:
+    result = audit_accountant(accountant, points=SLOW.get(accountant.name, 120), isolate=False, seconds=600)
+    assert result.verdict is Verdict.VIOLATION, result
+    for statement in (result.worst, result.simplest):
+        assert statement is not None
+        assert statement.stated < statement.low
+        assert statement.ratio > 1
+    assert result.worst is not None and result.simplest is not None
+    assert result.simplest.ratio <= result.worst.ratio or math.isinf(result.worst.ratio)
