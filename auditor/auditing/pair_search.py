@@ -18,7 +18,7 @@ import numpy as np
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.plan import Plan
-from auditor.auditing.race import Look, Race
+from auditor.auditing.race import Look, Race, Utilities
 from auditor.auditing.sizes import Round
 from auditor.auditing.sources import OF_NEIGHBOURS
 from auditor.auditing.tuning import TUNING
@@ -111,10 +111,11 @@ class PairGame:
         least = UNLIKE_IF_SIMPLE if look.simple else 0.0
         return replace(look, prospects=tuple(one._replace(unlike=max(one.unlike, least)) for one in shown))
 
-    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
         """See Game. The prior of losses is fitted to all looks."""
-        worth = WORTH_IF_REFUTED if self.refuted else WORTH_TO_EXPLORE if exploring else WORTH_OF_BOUND
-        return Outlook.of([look.prospects for look in looks], self.claim.value).utilities(worth)
+        outlook = Outlook.of([look.prospects for look in looks], self.claim.value)
+        worths = (WORTH_IF_REFUTED,) * 2 if self.refuted else (WORTH_TO_EXPLORE, WORTH_OF_BOUND)
+        return Utilities(*map(outlook.utilities, worths))
 
     def refocus(self, looks: Sequence[Look]) -> list[Look]:
         """See Game. A small claim, or one that says nothing, is looked for as large as the loss that the looks show."""
@@ -176,11 +177,6 @@ def outputs_at_distance(outputs: int, steps: int) -> int:
     At that distance a loss is ``steps`` times larger, and needs ``steps``² times fewer outputs.
     """
     return max(1, outputs // steps**2)
-
-
-def ends(along: Sequence[Pair]) -> Pair:
-    """Return the two data sets at the ends of a path. The two are neighbours only if the path has one step."""
-    return replace(along[0], right=along[-1].right)
 
 
 def shown_by(method: AnyMethod, sample: Sample) -> ManyNumbers:
@@ -249,12 +245,12 @@ def find_pair(
     only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
-    ranked = race.ranked(exploring=False)
+    ranked = race.ranked().deciding
     far, near = (
         next((look for look in ranked if bool(look.along) == at_distance), None) for at_distance in (True, False)
     )
     if far and near:
-        [by_step, alone] = game.utilities([far, near], exploring=False)
+        [by_step, alone] = game.utilities([far, near]).deciding
         best = near if alone > max(by_step, LIKELY) else far
     rivals = [] if best.along or steps_apart(claim) > 1 else [*_runner_up(race, best), *_farthest_of_all(race, ledger)]
     # The loss between the ends of the path says most about its middle step.
@@ -266,8 +262,8 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
     """Return the other pair that is likeliest to refute the claim, if it is not much less likely to than the best."""
     if race.game.refuted:
         return []
-    ranked = race.ranked(exploring=True)
-    [first, *others] = race.game.utilities([best, *ranked[:2]], exploring=True)
+    ranked = race.ranked().exploring
+    [first, *others] = race.game.utilities([best, *ranked[:2]]).exploring
     close = [look.pair for look, utility in zip(ranked, others, strict=False) if utility > RUNNER_UP * first]
     return [pair for pair in close if pair.key() != best.pair.key()][:1]
 

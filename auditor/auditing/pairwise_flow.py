@@ -15,7 +15,7 @@ from auditor.auditing.evidence import CountedTest, CountEvidence, Finding, best_
 from auditor.auditing.ledger import Ledger, OutOfTimeError
 from auditor.auditing.no_answer import NoAnswerError, all_alike, always_fails, commonest, some_pairs
 from auditor.auditing.outcome import Audit
-from auditor.auditing.pair_search import FoundPair, affordable_pairs, ends, find_pair, outputs_at_distance
+from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair, outputs_at_distance
 from auditor.auditing.race import Look
 from auditor.auditing.recount import recount
 from auditor.auditing.rounds import Rounds
@@ -27,6 +27,7 @@ from auditor.blackbox.sample import Sample, join_samples
 from auditor.interfaces import Learned
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import ends
 from auditor.sessions.answers import error_if_all_raise, typical_turns
 
 # The most promising rule of a round has most of the round's level. Each other rule has OF_OTHERS of it.

@@ -20,7 +20,7 @@ from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import LEAST_OUTPUTS, LIKELY, PairGame, shown_by
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.race import Look, Race, best_first
+from auditor.auditing.race import Look, Race, Utilities, best_first
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.sources import OF_NEIGHBOURS
 from auditor.auditing.tuning import TUNING
@@ -28,7 +28,7 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.utility import Outlook, Prior, fit_prior_to_pilots
+from auditor.bounds.utility import WORTH_TO_EXPLORE, Outlook, Prior, fit_prior_to_pilots
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
@@ -52,14 +52,14 @@ PICKING = 98
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
 # A look at planted outputs takes them from one of TAKES places. A fault competes with the MOST_KEPT best looks of the search.
-TAKES, MOST_KEPT = 6, 128
+TAKES, MOST_KEPT = 3, 128
 # A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
 # chance.
-CERTAIN = 0.99
+CERTAIN = 0.95
 # A planted loss is LARGE times the claim.
 LARGE = 2.0
-# A replay compares the candidates of the sources, without a climb, and no orders.
-OF_REPLAY = replace(TUNING, climbs=0, orders=0)
+# A replay compares half as many candidates of the sources, without a climb, and no orders.
+OF_REPLAY = replace(TUNING, climbs=0, orders=0, most_compared=TUNING.most_compared // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +313,11 @@ class PlantedGame(PairGame):
             self.cache[key] = shown_by(self.method(), self.fault.planted_in(alike, sides))
         return self.cache[key]
 
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
+        """See Game. The prior is the search's."""
+        outlook = Outlook.of([look.prospects for look in looks], self.claim.value, self.prior)
+        return Utilities(outlook.utilities(WORTH_TO_EXPLORE), outlook.utilities())
+
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """See OutputGame. If the fault shows in so few outputs more often than not, a pair on which it shows is far apart."""
         effect, apart = self.fault.effect, super().compared(size)
@@ -363,7 +368,7 @@ class _Replay:
         assert isinstance(plan.claim, PrivacyClaim)
         game = PairGame(plan, rounds_for(plan.settings.samples, plan.settings.search)[-1], ledger, plan.claim)
         judged = game.refocus([*map(game.judged, looks.values())])
-        promised = game.utilities(judged, exploring=True)
+        promised = game.utilities(judged).exploring
         prior = fit_prior_to_pilots([look.prospects for look in judged])
         return cls(plan, game, [judged[i] for i in best_first(promised)[:MOST_KEPT]], prior, sample)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from auditor.auditing.evidence import CountedTest, Finding, RateEvidence, best_of
 from auditor.auditing.ledger import Ledger, OutOfTimeError
 from auditor.auditing.outcome import Audit
-from auditor.auditing.race import Look, Race
+from auditor.auditing.race import Look, Race, Utilities
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
@@ -98,11 +98,12 @@ class RateGame:
         """See Game."""
         return list(looks)
 
-    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
         """See Game. Each rate is shrunk towards that of all data sets, as if PRIOR outputs more had shown it."""
         hits, outputs = ([sum(map(sum, look.evidence)) for look in looks], [look.outputs for look in looks])
         usual = (sum(hits) + 1) / (sum(outputs) + 2)
         sign = 1 if self.claim.at_most else -1
         shrunk = [(some + PRIOR * usual) / (of + PRIOR) for some, of in zip(hits, outputs, strict=True)]
         errors = [math.sqrt(rate * (1 - rate) / (of + PRIOR)) for rate, of in zip(shrunk, outputs, strict=True)]
-        return [sign * rate + exploring * error for rate, error in zip(shrunk, errors, strict=True)]
+        deciding = [sign * rate for rate in shrunk]
+        return Utilities([rate + error for rate, error in zip(deciding, errors, strict=True)], deciding)

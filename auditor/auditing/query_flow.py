@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
-from auditor.auditing.race import Look, Race
+from auditor.auditing.race import Look, Race, Utilities
 from auditor.auditing.sizes import search_of
 from auditor.auditing.sources import OF_POINTS
 from auditor.blackbox.batches import rng_at
@@ -118,9 +118,10 @@ class AnswerGame:
         self.ask([look.pair for look in looks])
         return list(looks)
 
-    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
         """See Game."""
-        return [self.seen[look.key].excess for look in looks]
+        excess = [self.seen[look.key].excess for look in looks]
+        return Utilities(excess, excess)
 
     def refocus(self, looks: Sequence[Look]) -> list[Look]:
         """See Game."""

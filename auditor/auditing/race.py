@@ -14,7 +14,7 @@ queries, and outputs in which a fault is planted (:mod:`auditor.auditing.planted
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Look:
 
     ``evidence`` is what a game made of ``outputs`` outputs, ``learned`` what rules won on outputs drawn to learn from, and
     ``prospects`` what a game forecasts from both. ``kind`` is the commonest kind of the outputs on each side. If the outputs
-    are drawn on data sets at a distance, ``along`` is the path between them, of which ``pair`` is a step.
+    are drawn on data sets at a distance, ``along`` is the path between them, of which ``pair`` is a step, ``ends`` has its ends.
     """
 
     pair: Pair
@@ -45,6 +45,7 @@ class Look:
     kind: str = ""
     outputs: int = 0
     along: tuple[Pair, ...] = ()
+    ends: Pair | None = None
 
     @property
     def key(self) -> str:
@@ -54,7 +55,14 @@ class Look:
     @property
     def drawn_on(self) -> Pair:
         """The pair of data sets on which outputs are drawn: the ends of the path, or the pair."""
-        return replace(self.along[0], right=self.along[-1].right) if len(self.along) > 1 else self.pair
+        return self.ends or self.pair
+
+
+class Utilities(NamedTuple):
+    """The utility of each look. While ``exploring``, little weight is on what cannot change the decision."""
+
+    exploring: list[float]
+    deciding: list[float]
 
 
 class Game(Protocol):
@@ -67,11 +75,18 @@ class Game(Protocol):
     def draw(self, name: str, looks: Sequence[Look], each: int) -> list[Look]:
         """Draw ``each`` outputs for each look, and return the looks with these joined. ``name`` is for the report."""
 
-    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
-        """Return the utility of each look. While ``exploring``, little weight is on what cannot change the decision."""
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
+        """Return the utility of each look."""
 
     def refocus(self, looks: Sequence[Look]) -> list[Look]:
         """Return the looks after the sources, judged by what they show together."""
+
+
+class Ranked(NamedTuple):
+    """All looks of a race, the most useful first, by each of their :class:`Utilities`."""
+
+    exploring: list[Look]
+    deciding: list[Look]
 
 
 G = TypeVar("G", bound=Game)
@@ -124,7 +139,7 @@ class Race(Generic[G]):
             self._from_source(source, scale * source.share * outputs)
         self.pool = {look.key: look for look in self.game.refocus([*self.pool.values()])}
         self._halve(outputs - (self.spent - before), first)
-        return self.ranked(exploring=False)[0]
+        return self.ranked().deciding[0]
 
     def _from_source(self, source: PairSource, outputs: float) -> None:
         before = self.spent
@@ -149,10 +164,10 @@ class Race(Generic[G]):
         look = proposed if isinstance(proposed, Look) else Look(proposed)
         return self.pool.get(look.key) or replace(look, simple=look.pair.key() in self.simple)
 
-    def ranked(self, *, exploring: bool) -> list[Look]:
+    def ranked(self) -> Ranked:
         """Return all looks, the most useful first. Looks of equal utility keep the order in which they came."""
         looks = list(self.pool.values())
-        return [looks[i] for i in best_first(self.game.utilities(looks, exploring=exploring))]
+        return Ranked(*([looks[i] for i in best_first(of_looks)] for of_looks in self.game.utilities(looks)))
 
     def _halve(self, outputs: float, first: Sequence[Pair]) -> None:
         tuning = self.tuning
@@ -172,18 +187,17 @@ class Race(Generic[G]):
 
     def _front(self, number: int, first: Sequence[Pair]) -> list[Look]:
         """Return the looks that stay in a race of so many: the most useful, and the challengers."""
-        likeliest = self.ranked(exploring=True)
+        likeliest, surest = self.ranked()
         if not likeliest:
             return [Look(pair) for pair in (first or self.domain.corners()[:1])]
         simple = [look for look in likeliest if look.simple][:1]
         apart = [look for look in likeliest if look.along][: max(1, number // 2)]
-        surest = self.ranked(exploring=False)[:1]
-        chosen = [*likeliest[:1], *simple, *surest, *map(self._known, first), *apart, *likeliest[1:]]
+        chosen = [*likeliest[:1], *simple, *surest[:1], *map(self._known, first), *apart, *likeliest[1:]]
         return list({look.key: look for look in chosen}.values())[: max(number, len(first) + 3)]
 
     def _near(self, kept: Sequence[Look], number: int, outputs: int) -> list[Pair]:
         """Return pairs near the best ones: changed at random, or one step simpler, which leads to the ends of ranges."""
-        most = outputs if self.game.exact else max(1, round(self.tuning.near_share * number))
+        most = min(number, outputs) if self.game.exact else max(1, round(self.tuning.near_share * number))
         best = [look.pair for look in kept[: max(1, number // 2)]]
         ways = [self._simpler(pair) for pair in best[:2]]
         simpler = [pair for way in ways for pair in way]

@@ -9,7 +9,7 @@ from auditor.auditing.race import Game, Look, PairSource, Race, best_first, new_
 from auditor.bounds.digits import round_significant
 from auditor.events.selection import FEW_OUTPUTS
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import candidates, find_edges, path, spread
+from auditor.neighbours.search import candidates, ends, find_edges, path, spread
 
 
 class OutputGame(Game, Protocol):
@@ -96,11 +96,11 @@ def ranks_pairs(race: Race[OutputGame]) -> bool:
 def _order_that_moves(race: Race[OutputGame], most: int) -> list[Pair]:
     """Return the step between two orders of the same records that moves outputs most; an empty list if none does."""
     size, paths = race.tuning.size, _orders(race, most)
-    apart = race.game.compare([*map(_ends, paths)], size)
+    apart = race.game.compare([*map(ends, paths)], size)
     if not any(distance > race.tuning.rounding for distance in apart):
         return []
     along = paths[best_first(apart)[0]]
-    return [likeliest_step(along, lambda halves: race.game.compare([*map(_ends, halves)], size))]
+    return [likeliest_step(along, lambda halves: race.game.compare([*map(ends, halves)], size))]
 
 
 def _reactions(race: Race[OutputGame], outputs: float) -> list[Pair]:
@@ -109,10 +109,10 @@ def _reactions(race: Race[OutputGame], outputs: float) -> list[Pair]:
     paths, half = _orders(race, min(24, int(outputs / (2 * look)))), int(outputs / 2)
     if not paths:
         return []
-    promised = race.game.promise([*map(_ends, paths)], half // len(paths))
+    promised = race.game.promise([*map(ends, paths)], half // len(paths))
     likely = paths[best_first(promised)[0]]
     each = half // (2 * len(likely).bit_length())
-    step = likeliest_step(likely, lambda halves: race.game.promise([*map(_ends, halves)], each))
+    step = likeliest_step(likely, lambda halves: race.game.promise([*map(ends, halves)], each))
     race.game.enter(ORDERS, len(paths), int(outputs))
     race.spent += outputs
     return [step]
@@ -122,10 +122,6 @@ def _orders(race: Race[Any], most: int) -> list[Sequence[Pair]]:
     """Return paths from data sets to the same records in another order."""
     paths = (race.domain.rearranged(race.rng) for _ in range(min(race.tuning.orders, most)))
     return [path for path in paths if len(path) > 0]
-
-
-def _ends(along: Sequence[Pair]) -> Pair:
-    return Look(along[0], along=(along[0], along[-1])).drawn_on
 
 
 def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
@@ -171,7 +167,7 @@ def _others(race: Race[Any], outputs: float) -> list[Pair]:
 def _closely(race: Race[Any], outputs: float) -> list[Pair]:
     """Propose simple pairs, to be looked at with more outputs than others: rare faults show on one or two records as well."""
     # A quarter of a look's outputs is then enough to learn more than one threshold.
-    best = [look.pair for look in race.ranked(exploring=True)]
+    best = [look.pair for look in race.ranked().exploring]
     return race.domain.closely(best, int(outputs) // (4 * FEW_OUTPUTS))
 
 
@@ -199,18 +195,19 @@ def _edges(race: Race[OutputGame], outputs: float) -> list[Pair]:
 
 def _paths(race: Race[OutputGame], outputs: float) -> list[Look]:
     """Propose data sets some moves apart: a small loss adds up along a path, so that its ends show it with fewer outputs."""
-    pairs = candidates(race.domain, race.rng, min(race.tuning.most_paths, int(outputs) // (2 * race.tuning.look)))
-    looks = [Look(pair, along=tuple(path(race.domain, pair, race.game.steps))) for pair in pairs]
-    return [look for look in looks if len(look.along) > 1]
+    most = min(race.tuning.most_paths, int(outputs) // (2 * race.tuning.look))
+    pairs = race.once(f"{most} pairs on paths", lambda: candidates(race.domain, race.rng, most))
+    paths = [(pair, tuple(path(race.domain, pair, race.game.steps))) for pair in pairs]
+    return [Look(pair, along=along, ends=ends(along)) for pair, along in paths if len(along) > 1]
 
 
 def _step_of_the_best(race: Race[OutputGame], outputs: float) -> list[Pair]:
     """Propose the step of the best path on which outputs differ most, since all of the loss may be on one step."""
-    best = next((look for look in race.ranked(exploring=False) if look.along), None)
+    best = next((look for look in race.ranked().deciding if look.along), None)
     if best is None:
         return []
     each = int(outputs / 2) // (2 * len(best.along).bit_length())
-    step = likeliest_step(best.along, lambda halves: race.game.promise([*map(_ends, halves)], each))
+    step = likeliest_step(best.along, lambda halves: race.game.promise([*map(ends, halves)], each))
     race.spent += outputs / 2
     return [step]
 

@@ -230,7 +230,11 @@ class Outlook:
     def utilities(self, worth: float = WORTH_OF_BOUND) -> list[float]:
         """Return the utility of each pilot sample's best event; −∞ for a sample without events."""
         of_events = utilities(self.probabilities, self.bounds, self.claimed, worth)
-        return [float(part.max(initial=-np.inf)) for part in np.split(of_events, self.ends)[: len(self.ends)]]
+        best, begins = np.full(len(self.ends), -np.inf), np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
+        has_events = begins < self.ends
+        if has_events.any():
+            best[has_events] = np.maximum.reduceat(of_events, begins[has_events])
+        return [float(utility) for utility in best]
 
 
 def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:

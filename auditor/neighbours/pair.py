@@ -100,6 +100,7 @@ class Pair:
     grows: bool = field(default=False, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
     _texts: tuple[str, str] | None = field(default=None, init=False, compare=False, repr=False)
+    _key: str | None = field(default=None, init=False, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""
@@ -118,11 +119,14 @@ class Pair:
 
     def key(self) -> str:
         """Return a text that is the same for equal pairs, also if left and right are exchanged."""
-        return repr(sorted(self.texts()))
+        if self._key is None:  # a search asks for it again and again
+            object.__setattr__(self, "_key", repr(sorted(self.texts())))
+        assert self._key is not None
+        return self._key
 
     def texts(self) -> tuple[str, str]:
         """Return a text for each data set, which is the same for equal data sets."""
-        if self._texts is None:  # a search asks for them again and again
+        if self._texts is None:
             object.__setattr__(self, "_texts", (repr(plain(self.left)), repr(plain(self.right))))
         assert self._texts is not None
         return self._texts

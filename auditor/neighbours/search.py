@@ -1,6 +1,7 @@
 """What searches ask of a domain: candidates, paths, and the edges at which the kind of output changes."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,6 +49,11 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
     return steps
 
 
+def ends(along: Sequence[Pair]) -> Pair:
+    """Return the two data sets at the ends of a path. The two are neighbours only if the path has one step."""
+    return replace(along[0], right=along[-1].right)
+
+
 def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str], most: int = 4) -> list[Pair]:
     """Return the pairs on both sides of each of at most ``most`` edges between pairs of different ``known`` kinds of output.
 
@@ -55,15 +61,15 @@ def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Seque
     pairs rarely hit an edge, but bisection finds the edge in few steps.
     """
     ways = _ways(known)[:most]
-    ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
+    halved = [(pairs[i], pairs[j], known[i]) for i, j in ways]
     for _ in range(MOST_HALVINGS):
-        halves = [(n, half) for n, (a, b, _) in enumerate(ends) if (half := domain.between(a, b)) is not None]
+        halves = [(n, half) for n, (a, b, _) in enumerate(halved) if (half := domain.between(a, b)) is not None]
         if not halves:
             break
         for (n, half), kind in zip(halves, kinds([half for _, half in halves]), strict=True):
-            a, b, kind_of_a = ends[n]
-            ends[n] = (half, b, kind_of_a) if kind == kind_of_a else (a, half, kind_of_a)
-    return [pair for a, b, _ in ends for pair in (a, b)]
+            a, b, kind_of_a = halved[n]
+            halved[n] = (half, b, kind_of_a) if kind == kind_of_a else (a, half, kind_of_a)
+    return [pair for a, b, _ in halved for pair in (a, b)]
 
 
 def _ways(known: Sequence[str]) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 import auditor
 from auditor.auditing.ledger import Ledger
-from auditor.auditing.pair_search import FoundPair, ends, find_pair, steps_apart
+from auditor.auditing.pair_search import FoundPair, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
 from auditor.blackbox.mechanism import PythonSource
@@ -16,7 +16,7 @@ from auditor.blackbox.sampling import Execution
 from auditor.claims import PrivacyClaim
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
-from auditor.neighbours.search import path
+from auditor.neighbours.search import ends, path
 from auditor.neighbours.totals import Totals
 
 Rng = np.random.Generator

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.auditing.race import HALVING, Look, PairSource, Race, best_first, new_pairs
+from auditor.auditing.race import HALVING, Look, PairSource, Race, Utilities, best_first, new_pairs
 from auditor.auditing.sources import OF_NEIGHBOURS, OF_POINTS
 from auditor.auditing.tuning import TUNING, SearchTuning
 from auditor.interfaces import Domain
@@ -47,8 +47,9 @@ class Toy:
         before = look.evidence[0][0] if look.evidence else 0.0
         return replace(look, evidence=((before + total,),), outputs=look.outputs + each)
 
-    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
-        return [look.evidence[0][0] / look.outputs for look in looks]
+    def utilities(self, looks: Sequence[Look]) -> Utilities:
+        rates = [look.evidence[0][0] / look.outputs for look in looks]
+        return Utilities(rates, rates)
 
     def refocus(self, looks: Sequence[Look]) -> list[Look]:
         self.refocused += 1
