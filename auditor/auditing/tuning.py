@@ -14,7 +14,7 @@ class SearchTuning:
 
     # --- Looks ---
     first_look: int = 16
-    look: int = 64
+    look: int = 48
 
     # --- Sources ---
     of_sources: float = 0.6
@@ -22,7 +22,7 @@ class SearchTuning:
     size: int = 2
     again: int = 16
     # Shares of this source's outputs: for many pairs, for pairs near the best, to compare the best again. The rest is for looks.
-    of_many: float = 0.33
+    of_many: float = 0.45
     of_near: float = 0.15
     of_again: float = 0.12
     most_compared: int = 2_000
@@ -50,7 +50,7 @@ class SearchTuning:
     # --- Halving ---
     # The last rung compares ``finalists`` pairs, and each rung before twice as many, up to ``most_rungs`` rungs.
     finalists: int = 3
-    most_rungs: int = 6
+    most_rungs: int = 7
     # In each rung but the last, this share of the pairs is new: near the best ones.
     near_share: float = 0.25
 
