@@ -39,19 +39,6 @@ T = TypeVar("T")
 EDGES = 99
 # A stage notes the smallest violation that its looks detect with this probability.
 CHANCE = 0.95
-# The worth of a bound once the claim is refuted, where a certain refutation is worth 1.
-WORTH_IF_REFUTED = 10.0
-# A claim whose total variation exceeds FAR does not say how large a loss to look for. The search then looks for
-# LEAST_LOSS (ε or μ) or more.
-FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
-# The loss that looks show is taken to be CAUTION standard errors smaller.
-CAUTION = 3.0
-# A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
-LIKELY = 0.5
-# The runner-up is learned on as well if its utility has this share of the best one's.
-RUNNER_UP = 0.3
-# A round with fewer outputs does not search.
-LEAST_OUTPUTS = 256
 
 
 @dataclass
@@ -114,7 +101,7 @@ class PairGame:
     def utilities(self, looks: Sequence[Look]) -> Utilities:
         """See Game. The prior of losses is fitted to all looks."""
         outlook = Outlook.of([look.prospects for look in looks], self.claim.value)
-        worths = (WORTH_IF_REFUTED,) * 2 if self.refuted else (WORTH_TO_EXPLORE, WORTH_OF_BOUND)
+        worths = (TUNING.worth_if_refuted,) * 2 if self.refuted else (WORTH_TO_EXPLORE, WORTH_OF_BOUND)
         return Utilities(*map(outlook.utilities, worths))
 
     def refocus(self, looks: Sequence[Look]) -> list[Look]:
@@ -124,9 +111,8 @@ class PairGame:
         if not (is_far(claim) or steps_apart(claim) > 1):
             return list(looks)
         exponent = claim.group_exponent or 1
-        least = (LEAST_LOSS if looks else 1.0) ** exponent / exponent if is_far(claim) else claim.value
-        # By CAUTION standard errors less, since the largest of many is lucky.
-        safe = (one.loss - CAUTION * one.error for look in looks for one in look.prospects if math.isfinite(one.loss))
+        least = (TUNING.least_loss if looks else 1.0) ** exponent / exponent if is_far(claim) else claim.value
+        safe = (one.loss - TUNING.caution * one.error for look in looks for one in look.prospects if math.isfinite(one.loss))
         self.claim = claim.with_value(max(least, *safe, 0.0))
         return [*map(self.judged, looks)]
 
@@ -236,7 +222,7 @@ def find_pair(
     rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
     # The pair of the round before has outputs to learn from, so it stays in the race.
     before = [look.pair for look in looks.values() if look.learned][-1:]
-    if has_one_pair(domain, rng) or size.search < LEAST_OUTPUTS:
+    if has_one_pair(domain, rng) or size.search < TUNING.least_outputs:
         best = next(iter(looks.values()), None)
         return FoundPair(best.pair if best else domain.corners()[0], claim, looks=looks)
     kinds = {key: look.kind for key, look in looks.items() if look.kind}
@@ -251,7 +237,7 @@ def find_pair(
     )
     if far and near:
         [by_step, alone] = game.utilities([far, near]).deciding
-        best = near if alone > max(by_step, LIKELY) else far
+        best = near if alone > max(by_step, TUNING.likely) else far
     rivals = [] if best.along or steps_apart(claim) > 1 else [*_runner_up(race, best), *_farthest_of_all(race, ledger)]
     # The loss between the ends of the path says most about its middle step.
     pair = best.along[len(best.along) // 2] if best.along else best.pair
@@ -264,7 +250,7 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
         return []
     ranked = race.ranked().exploring
     [first, *others] = race.game.utilities([best, *ranked[:2]]).exploring
-    close = [look.pair for look, utility in zip(ranked, others, strict=False) if utility > RUNNER_UP * first]
+    close = [look.pair for look, utility in zip(ranked, others, strict=False) if utility > TUNING.runner_up * first]
     return [pair for pair in close if pair.key() != best.pair.key()][:1]
 
 
@@ -282,7 +268,7 @@ def has_paths(domain: Domain) -> bool:
 
 def is_far(claim: PrivacyClaim) -> bool:
     """Return whether the claim allows too much to say where to look."""
-    return claim.group_exponent is not None and claim.total_variation() > FAR
+    return claim.group_exponent is not None and claim.total_variation() > PureDP(TUNING.far_claim).total_variation()
 
 
 def steps_apart(claim: PrivacyClaim) -> int:

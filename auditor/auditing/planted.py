@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
-from auditor.auditing.pair_search import LEAST_OUTPUTS, LIKELY, PairGame, shown_by
+from auditor.auditing.pair_search import PairGame, shown_by
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.race import Look, Race, Utilities, best_first
 from auditor.auditing.sizes import rounds_for
@@ -51,11 +51,6 @@ PICKING = 98
 # than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
-# A look at planted outputs takes them from one of TAKES places. A fault competes with the MOST_KEPT best looks of the search.
-TAKES, MOST_KEPT = 3, 128
-# A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
-# chance.
-CERTAIN = 0.95
 # A planted loss is LARGE times the claim.
 LARGE = 2.0
 # A replay compares half as many candidates of the sources, without a climb, and no orders.
@@ -263,7 +258,7 @@ def _of_kind(facts: Sequence[Fact], effects: Sequence[Effect], place: int) -> It
 
 
 class _FoundError(Exception):
-    """A look promises CERTAIN: further looks would lose the fault only by chance."""
+    """A look is certain to find the fault: further looks would lose the fault only by chance."""
 
 
 @dataclass
@@ -286,7 +281,7 @@ class PlantedGame(PairGame):
         drawn = [self._look(look, each) for look in looks]
         shown = [look.prospects for look, before in zip(drawn, looks, strict=True) if look.outputs > before.outputs]
         promised = Outlook.of(shown, self.claim.value, self.prior).utilities() if shown else []
-        if max(promised, default=0.0) >= CERTAIN:
+        if max(promised, default=0.0) >= TUNING.certain:
             raise _FoundError
         return drawn
 
@@ -299,7 +294,7 @@ class PlantedGame(PairGame):
         effect, half = self.fault.effect, self.sample.left.size // 2
         most = 80 / (effect.share - effect.otherwise) ** 2 if effect.otherwise else 20 / effect.share
         size = min(max(2, each // 2), math.ceil(most), half)
-        evidence = self._evidence(sides, size, zlib.crc32(f"{look.key} {look.outputs}".encode()) % TAKES)
+        evidence = self._evidence(sides, size, zlib.crc32(f"{look.key} {look.outputs}".encode()) % TUNING.takes)
         joined = self.method().joined(look.evidence, evidence)
         return self.judged(replace(look, evidence=joined, outputs=look.outputs + 2 * size))
 
@@ -370,7 +365,7 @@ class _Replay:
         judged = game.refocus([*map(game.judged, looks.values())])
         promised = game.utilities(judged).exploring
         prior = fit_prior_to_pilots([look.prospects for look in judged])
-        return cls(plan, game, [judged[i] for i in best_first(promised)[:MOST_KEPT]], prior, sample)
+        return cls(plan, game, [judged[i] for i in best_first(promised)[: TUNING.most_kept]], prior, sample)
 
     def with_outputs(self, times: int) -> "_Replay":
         """Return the replay with so many times the outputs, of the race and of the bound."""
@@ -383,7 +378,7 @@ class _Replay:
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and that is likely to refute the claim."""
         plan, own = self.plan, self.game
-        if own.size.search < LEAST_OUTPUTS:
+        if own.size.search < TUNING.least_outputs:
             return False
         more = {"prior": self.prior, "cache": self.cache, "facts": self.facts}
         game = PlantedGame(plan, own.size, own.ledger, own.claim, fault=fault, sample=self.sample, **more)  # type: ignore[arg-type]
@@ -398,7 +393,7 @@ class _Replay:
             [best] = game.draw("", [replace(best, evidence=(), learned=())], max(best.outputs, own.size.selection))
         except _FoundError:
             return True
-        return Outlook.of([best.prospects], own.claim.value, self.prior).utilities()[0] >= LIKELY
+        return Outlook.of([best.prospects], own.claim.value, self.prior).utilities()[0] >= TUNING.likely
 
     def _shows(self, fault: PlantedFault, pair: Pair) -> bool:
         left, right = fault.touched(pair, self.facts)

@@ -14,6 +14,7 @@ from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
 from auditor.auditing.sources import OF_POINTS
+from auditor.auditing.tuning import TUNING
 from auditor.auditing.warnings import drift
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.claims import Probability
@@ -21,9 +22,8 @@ from auditor.methods.probability import SelfReportedEvent, count_hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.search import has_one_pair
 
-# The rates of data sets are shrunk as if PRIOR further outputs had shown the rate of all. A round with fewer outputs than
-# LEAST_OUTPUTS does not search.
-PRIOR, LEAST_OUTPUTS = 4, 256
+# The rates of data sets are shrunk as if PRIOR further outputs had shown the rate of all.
+PRIOR = 4
 
 
 def audit_probability(ledger: Ledger) -> Audit:
@@ -47,7 +47,7 @@ def audit_probability(ledger: Ledger) -> Audit:
                     rng_at(plan.settings.seed, Phase.SEARCH, size.number),
                     pool,
                 )
-                searches = size.search >= LEAST_OUTPUTS and not has_one_pair(plan.domain, race.rng)
+                searches = size.search >= TUNING.least_outputs and not has_one_pair(plan.domain, race.rng)
                 alone = race.run(OF_POINTS, size.search).pair if searches else plan.domain.corners()[0]
             batches = ledger.batches(alone, size.bound, Phase.BOUND, (size.number,))
             test, method = SelfReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)

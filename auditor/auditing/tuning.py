@@ -12,6 +12,22 @@ class SearchTuning:
     outputs show a gross violation, the commonest kind of output, and whether the order of records matters.
     """
 
+    # --- What is looked for ---
+    # A search with fewer outputs is left out.
+    least_outputs: int = 256
+    # A claim whose total variation exceeds that of ``far_claim``-DP does not say how large a loss to look for. The search then
+    # looks for ``least_loss`` (ε or μ) or more: what the looks show, less ``caution`` standard errors, since the largest of many
+    # is lucky.
+    far_claim: float = 3.0
+    least_loss: float = 0.1
+    caution: float = 3.0
+    # The worth of a bound once the claim is refuted, where a certain refutation is worth 1.
+    worth_if_refuted: float = 10.0
+    # A path is preferred to neighbours whose utility is less, since evidence at a distance is much stronger.
+    likely: float = 0.5
+    # The runner-up is learned on as well if its utility has this share of the best one's.
+    runner_up: float = 0.3
+
     # --- Looks ---
     first_look: int = 16
     look: int = 48
@@ -53,6 +69,13 @@ class SearchTuning:
     most_rungs: int = 7
     # In each rung but the last, this share of the pairs is new: near the best ones.
     near_share: float = 0.25
+
+    # --- Replays with a planted fault ---
+    # Outputs for a fault are taken from one of ``takes`` places, and it competes with the ``most_kept`` best looks of the search.
+    takes: int = 3
+    most_kept: int = 128
+    # A fault is found as soon as a look reaches this utility, since further looks would lose it only by chance.
+    certain: float = 0.95
 
 
 TUNING = SearchTuning()
