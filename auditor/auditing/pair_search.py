@@ -112,7 +112,9 @@ class PairGame:
             return list(looks)
         exponent = claim.group_exponent or 1
         least = (TUNING.least_loss if looks else 1.0) ** exponent / exponent if is_far(claim) else claim.value
-        safe = (one.loss - TUNING.caution * one.error for look in looks for one in look.prospects if math.isfinite(one.loss))
+        safe = (
+            one.loss - TUNING.caution * one.error for look in looks for one in look.prospects if math.isfinite(one.loss)
+        )
         self.claim = claim.with_value(max(least, *safe, 0.0))
         return [*map(self.judged, looks)]
 

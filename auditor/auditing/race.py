@@ -150,15 +150,18 @@ class Race(Generic[G]):
         """Look at the first of the proposed pairs, as many as the outputs suffice for."""
         looks = {look.key: look for look in map(self._known, proposed)}
         if self.game.exact:
-            new = [look for key, look in looks.items() if key not in self.pool][: max(0, int(outputs))]
-            each = 1
+            new, each = [look for key, look in looks.items() if key not in self.pool][: self.room(outputs)], 1
         else:
-            new = list(looks.values())[: max(1, int(outputs) // self.tuning.first_look)]
+            new = list(looks.values())[: max(1, self.room(outputs))]
             each = int(outputs) // max(1, len(new))
         if not new or each < 1:
             return
         self.pool.update((look.key, look) for look in self.game.draw(name, new, each))
         self.spent += each * len(new)
+
+    def room(self, outputs: float) -> int:
+        """Return at how many pairs so many outputs suffice to look."""
+        return max(0, int(outputs)) // (1 if self.game.exact else self.tuning.first_look)
 
     def _known(self, proposed: Pair | Look) -> Look:
         look = proposed if isinstance(proposed, Look) else Look(proposed)

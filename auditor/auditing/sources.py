@@ -49,20 +49,24 @@ def _with_same_noise(race: Race[OutputGame], outputs: float) -> list[Pair]:
     tried = [*race.once(f"{most} to compare", lambda: list(itertools.islice(new_pairs(race, untried), most)))]
     if len(tried) < 8:  # too few to be worth it
         return []
-    distances = game.compare(tried, tuning.size)
+    spent = race.spent
+    distances = _distances(race, tried, tuning.size)
     climbers = int(tuning.of_near * most / tuning.of_many / (max(1, tuning.climbs) * tuning.near_each))
     for _ in range(tuning.climbs if climbers else 0):
         best = best_first(distances)[:climbers]
         near = [domain.mutate(tried[i], race.rng) for i in best for _ in range(tuning.near_each)]
         tried += near
-        distances += game.compare(near, tuning.size)
-    game.enter(SAME_NOISE, len(distances), 2 * tuning.size * len(distances))
-    race.spent += 2 * tuning.size * len(distances)
+        distances += _distances(race, near, tuning.size)
     again = [tried[i] for i in best_first(distances)[: max(1, int(tuning.of_again * outputs / (2 * tuning.again)))]]
-    farthest = _farthest(race, again, game.compare(again, tuning.again))
-    race.spent += 2 * tuning.again * len(again)
-    game.enter(SAME_NOISE, 0, 2 * tuning.again * len(again))
-    return [*_order_that_moves(race, most // 5), *farthest][: max(1, int(outputs / (8 * tuning.first_look)))]
+    proposed = [*_order_that_moves(race, most // 5), *_farthest(race, again, _distances(race, again, tuning.again))]
+    game.enter(SAME_NOISE, len(distances), int(race.spent - spent))
+    return proposed[: max(1, int(outputs / (8 * tuning.first_look)))]
+
+
+def _distances(race: Race[OutputGame], pairs: Sequence[Pair], size: int) -> list[float]:
+    """Return how far apart outputs with the same noise are, and enter these outputs as spent."""
+    race.spent += 2 * size * len(pairs)
+    return race.game.compare(pairs, size)
 
 
 def _in_turns(race: Race[Any]) -> Iterator[Pair]:
@@ -96,11 +100,11 @@ def ranks_pairs(race: Race[OutputGame]) -> bool:
 def _order_that_moves(race: Race[OutputGame], most: int) -> list[Pair]:
     """Return the step between two orders of the same records that moves outputs most; an empty list if none does."""
     size, paths = race.tuning.size, _orders(race, most)
-    apart = race.game.compare([*map(ends, paths)], size)
+    apart = _distances(race, [*map(ends, paths)], size)
     if not any(distance > race.tuning.rounding for distance in apart):
         return []
     along = paths[best_first(apart)[0]]
-    return [likeliest_step(along, lambda halves: race.game.compare([*map(ends, halves)], size))]
+    return [likeliest_step(along, lambda halves: _distances(race, [*map(ends, halves)], size))]
 
 
 def _reactions(race: Race[OutputGame], outputs: float) -> list[Pair]:
@@ -146,7 +150,7 @@ def _others(race: Race[Any], outputs: float) -> list[Pair]:
     """
     tuning = race.tuning
     corners = race.once("corners", lambda: candidates(race.domain, race.rng))
-    room = max(1, int(outputs) // tuning.first_look)
+    room = max(1, race.room(outputs))
     # Outputs with the same noise rank many more pairs than these.
     if getattr(race.game, "same_noise", False) and ranks_pairs(race):
         room = min(room, max(tuning.most_others, int(outputs) // tuning.each_of_others))

@@ -232,7 +232,8 @@ class TurncoatQuery(Turncoat):
     [
         (TurncoatMechanism(leaks_large_values), CLAIM, {}),
         (TurncoatMechanism(many), AT_MOST, {}),
-        (TurncoatQuery(lambda data: np.array([sum(data), 0])), auditor.Sensitivity(3), {}),
+        # The simplest pairs do not break this claim, so that shrinking asks for new ones.
+        (TurncoatQuery(lambda data: np.array([sum(data) * (len(data) > 20), 0])), auditor.Sensitivity(3), {}),
     ],
 )
 def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_the_same(
