@@ -131,7 +131,10 @@ class Race(Generic[G]):
         self.simple = {pair.key() for pair in self.domain.simplest()[:6]}
 
     def run(self, sources: Sequence[PairSource], outputs: int, first: Sequence[Pair] = ()) -> Look:
-        """Let the sources propose, halve, and return the look of the largest utility. Pairs in ``first`` stay to the end."""
+        """Let the sources propose, halve, and return the look of the largest utility: the first pair if outputs suffice for none.
+
+        Pairs in ``first`` stay to the end.
+        """
         before = self.spent
         used = [source for source in sources if source.when is None or source.when(self, source.share * outputs)]
         scale = min(1.0, self.tuning.of_sources / max(1e-9, sum(source.share for source in used)))
@@ -139,7 +142,7 @@ class Race(Generic[G]):
             self._from_source(source, scale * source.share * outputs)
         self.pool = {look.key: look for look in self.game.refocus([*self.pool.values()])}
         self._halve(outputs - (self.spent - before), first)
-        return self.ranked().deciding[0]
+        return next(iter(self.ranked().deciding), Look((*first, *self.domain.corners()[:1])[0]))
 
     def _from_source(self, source: PairSource, outputs: float) -> None:
         before = self.spent

@@ -249,6 +249,14 @@ def test_a_pair_without_a_utility_never_wins(nowhere: float) -> None:
     assert race(game, arms(8)).run(OF_POINTS, 5_000).pair.left == 3
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_without_outputs_the_first_pair_wins(exact: bool) -> None:
+    for domain in DOMAINS:
+        game = Toy(left, exact=exact)
+        assert race(game, domain).run(OF_POINTS, 0).pair == domain.corners()[0]
+        assert not game.drawn
+
+
 def test_of_equal_pairs_the_first_wins() -> None:
     for domain in DOMAINS:
         assert race(Toy(lambda pair: 0.0), domain).run(OF_POINTS, 20_000).pair == domain.corners()[0]
