@@ -47,7 +47,8 @@ def audit_probability(ledger: Ledger) -> Audit:
                     rng_at(plan.settings.seed, Phase.SEARCH, size.number),
                     pool,
                 )
-                searches = size.search >= TUNING.least_outputs and not has_one_pair(plan.domain, race.rng)
+                # A data set takes half as many outputs as a pair.
+                searches = 2 * size.search >= TUNING.least_outputs and not has_one_pair(plan.domain, race.rng)
                 alone = race.run(OF_POINTS, size.search).pair if searches else plan.domain.corners()[0]
             batches = ledger.batches(alone, size.bound, Phase.BOUND, (size.number,))
             test, method = SelfReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)

@@ -173,7 +173,8 @@ def test_the_audits_that_are_replayed_are_shrunk_or_say_why_not(whole: Path) -> 
     broken, wrong, ends = (audits[name] for name in ("broken", "wrong", "ends on three"))
     assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
     assert broken["smallest"]
-    assert wrong["smallest"]["pair"]["left"] == [0]
+    # The search may have found the simplest data set itself.
+    assert (wrong["smallest"] or wrong)["pair"]["left"] == [0]
     assert "ended with exit status 1" in ends["warnings"][0]
 
 
