@@ -27,9 +27,12 @@ from auditor.exact import Gaussian, Interval, Poisson, Process, epsilon_interval
 from benchmarks._other_ways import contour_delta, gaussian_delta, recursive_delta
 
 SETTINGS, WITHOUT_SAMPLING, SEED = 500, 100, 72
-# The relative error of δ by the contour integral; the recursion over two steps and the decimals err by less.
-NEAR = 5e-5
-SHORTEST = 3  # steps, for which the contour integral is used
+# The relative errors of δ: by the contour integral, which is used from SHORTEST steps on; by the recursion over fewer steps, which
+# needs no spline; by that over the few steps more at which the integral may not converge; and by decimals, as a float.
+NEAR, SHORTEST = 5e-5, 3
+NEAR_OF_ONE_OR_TWO = 1e-9
+NEAR_OF_FEW, FEW = 2e-3, 6
+NEAR_OF_DECIMALS = 1e-15
 LIMIT, MEMORY = 30, 6 * 2**30
 SHORT = 0.05  # seconds, in which a call is repeated
 CHUNK = 25
@@ -50,27 +53,34 @@ def process(setting: Setting) -> Process:
     return Process(Gaussian(sigma), sampling=Poisson(rate) if rate < 1 else None, steps=steps)
 
 
-def other_delta(setting: Setting, epsilon: float) -> float:
-    """Return δ at ε by a method other than the auditor's, in the worse direction; NaN if it does not converge for either."""
+def other_delta(setting: Setting, epsilon: float) -> tuple[float, float]:
+    """Return δ at ε by a method other than the auditor's, in the worse direction, and its relative error.
+
+    δ is NaN if no method converges for one of the directions, of which any might be the worse one.
+    """
     rate, sigma, steps, _ = setting
     if rate == 1:
-        return float(gaussian_delta(math.sqrt(steps) / sigma, epsilon))
-    method = contour_delta if steps >= SHORTEST else recursive_delta
-    # Not `max`, which may drop a NaN.
-    return float(np.max([method(rate, sigma, steps, epsilon, added=added) for added in (False, True)]))
+        return float(gaussian_delta(math.sqrt(steps) / sigma, epsilon)), NEAR_OF_DECIMALS
+    values, near = [], NEAR if steps >= SHORTEST else NEAR_OF_ONE_OR_TWO
+    for added in (False, True):
+        value = contour_delta(rate, sigma, steps, epsilon, added=added) if steps >= SHORTEST else math.nan
+        if math.isnan(value) and steps <= FEW:
+            value = recursive_delta(rate, sigma, steps, epsilon, added=added)
+            near = NEAR_OF_FEW if steps >= SHORTEST else near
+        values.append(value)
+    return float(np.max(values)), near  # not `max`, which may drop a NaN
 
 
-def is_inside(setting: Setting, interval: Interval, near: float) -> bool | None:
-    """Return whether the other method agrees that the exact ε lies in the interval; None if that method gives no answer.
-
-    δ may be beyond the δ asked for by the relative error ``near`` of that method.
+def is_inside(setting: Setting, interval: Interval) -> bool | None:
+    """Return whether the other method agrees that the exact ε lies in the interval, to within its error; None if it gives no
+    answer.
     """
     delta = setting[3]
-    at_high = other_delta(setting, interval.high)
-    at_low = other_delta(setting, interval.low) if interval.low > 0 else math.inf
+    at_high, near = other_delta(setting, interval.high)
+    at_low, near_at_low = other_delta(setting, interval.low) if interval.low > 0 else (math.inf, 0.0)
     if math.isnan(at_high) or math.isnan(at_low):
         return None
-    return at_high <= delta * (1 + near) and at_low >= delta * (1 - near)
+    return at_high <= delta * (1 + near) and at_low >= delta * (1 - near_at_low)
 
 
 def account(setting: Setting) -> None:
@@ -123,14 +133,13 @@ def row(setting: Setting, *, compare: bool) -> dict[str, Any]:
         return epsilon_interval(process(setting), setting[3])
 
     interval = compute()
-    near = 0.0 if setting[0] == 1 or setting[2] < SHORTEST else NEAR
     measured = in_process(compute)
     assert measured is not None
     return {
         "setting": setting,
         "ends": (interval.low, interval.high),
         "width": interval.relative_width,
-        "inside": is_inside(setting, interval, near),
+        "inside": is_inside(setting, interval),
         "seconds": measured[0],
         "MB": measured[1],
         "accountant": in_process(lambda: account(setting)) if compare else None,

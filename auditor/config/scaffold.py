@@ -203,13 +203,14 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
         guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
         value = guess if parameter.default is parameter.empty else parameter.default
         is_one = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if is_one and result_or_error(_is_plain, value) is True:
+        if is_one and result_or_error(is_plain, value) is True:
             yield name, value
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Return whether YAML holds a value as it is: numbers, texts, and lists of them."""
     if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
+        return all(map(is_plain, value))
     if isinstance(value, str):
         value.encode()  # raises for a lone surrogate; a value for which this function raises is not plain
         return True

@@ -222,6 +222,6 @@ def test_a_method_that_fails_for_a_direction_gives_the_benchmark_no_value(monkey
         monkeypatch.setattr(
             benchmark, "contour_delta", lambda *_, added, failing=failing: math.nan if added is failing else 1e-6
         )
-        assert math.isnan(benchmark.other_delta((0.1, 1.0, 10, 1e-6), 1.0))
+        assert math.isnan(benchmark.other_delta((0.1, 1.0, 10, 1e-6), 1.0)[0])
         interval = epsilon_interval(benchmark.process((0.1, 1.0, 10, 1e-6)), 1e-6)
-        assert benchmark.is_inside((0.1, 1.0, 10, 1e-6), interval, 0.1) is None
+        assert benchmark.is_inside((0.1, 1.0, 10, 1e-6), interval) is None
