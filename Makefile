@@ -28,7 +28,7 @@ audit: $(AUDITS)
 
 # Mechanisms of papers with published bounds, and DP-SGD: minutes.
 classics: $(AUDITS)
-	$(BIN)/python -m auditor run configs/classics.yaml configs/dp-sgd.yaml
+	$(BIN)/python -m auditor run configs/classics.yaml configs/curves.yaml configs/dp-sgd.yaml
 	$(BIN)/python -m mechanisms
 
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.

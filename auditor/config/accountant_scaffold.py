@@ -6,20 +6,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
-
-import jinja2
 
 from auditor.accountants.target import ARGUMENTS
 from auditor.blackbox.mechanism import load, signature_of
 from auditor.config.load import load_configuration, search_path
-from auditor.config.scaffold import in_yaml, is_plain
+from auditor.config.scaffold import in_yaml, is_plain, rendered
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.foreign_code import result_or_error
 
+TEMPLATE = "accountant.yaml.jinja"
 # What parameters mean, by their names: how a process names it, and the range over which it is varied.
 _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ("scale", r"sigma|noise(_multiplier|_scale|_std)?|scale|std(dev)?|z", "{low: 0.3, high: 30}"),
@@ -133,12 +130,12 @@ def scaffold_accountants(words: Sequence[str], file: Path) -> tuple[str, list[Fi
         raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
     with trial:
         audits = [_tried(audit, Path(trial.name), file) for audit in first]
-    return _text(audits), audits
+    return rendered(TEMPLATE, audits), audits
 
 
 def _tried(audit: FirstAccountant, trial: Path, file: Path) -> FirstAccountant:
     """Return the audit with what a call stated, or with why there is no number."""
-    trial.write_text(_text([audit]), encoding="utf-8")
+    trial.write_text(rendered(TEMPLATE, [audit]), encoding="utf-8")
     try:
         return replace(audit, notes=tuple(_looked_at(trial)))
     except AuditorError as error:
@@ -149,9 +146,3 @@ def _looked_at(trial: Path) -> Iterator[str]:
     [plan] = load_configuration(trial).accountants
     plan.require_callables()
     yield plan.try_once()
-
-
-def _text(audits: Sequence[FirstAccountant]) -> str:
-    template = files("auditor.config").joinpath("accountant.yaml.jinja").read_text(encoding="utf-8")
-    reader: Any = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return str(reader.from_string(template).render(audits=audits, yaml=in_yaml))

@@ -293,6 +293,11 @@ def _looked_at(audit: FirstAudit, trial: Path) -> Iterator[str]:
 
 
 def _text(audits: Sequence[FirstAudit]) -> str:
-    template = files("auditor.config").joinpath("audit.yaml.jinja").read_text(encoding="utf-8")
+    return rendered("audit.yaml.jinja", audits)
+
+
+def rendered(template: str, audits: Sequence[Any]) -> str:
+    """Return the text of a template of this package for some audits."""
+    text = files("auditor.config").joinpath(template).read_text(encoding="utf-8")
     reader = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return reader.from_string(template).render(audits=audits, yaml=in_yaml, said=visible)
+    return reader.from_string(text).render(audits=audits, yaml=in_yaml, said=visible)
