@@ -36,7 +36,7 @@ libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/processes/test_libraries.py tests/*/libraries
 
-# What accountants and calibrations of packages state, beside exact numbers: half an hour. The table has the seconds of each.
+# What accountants and calibrations of packages state, beside exact numbers: a minute for each package. The table has the seconds of each.
 accountants: $(READY) $(ACCOUNTANTS)
 	mkdir -p build
 	$(BIN)/python -m auditor run configs/accountants/*.yaml --out reports/accountants --junit build/accountants.xml

@@ -117,7 +117,8 @@ def audit_accountant(
         accountant: what is audited.
         seed: decides the random settings.
         points: the most settings that are searched.
-        seconds: after this time no further setting is tried; the report then says how many were.
+        seconds: after this time no further setting is tried, counted from the first answer, which may wait for an import; the
+            report then says how many were.
         tolerance: a violation is a number below the exact one by more than this share of it.
         call_seconds: the time limit of one call of the accountant, and of one exact number.
         isolate: call the accountant in a process of its own, where it may crash or hang, and compute exact numbers in another
@@ -131,7 +132,7 @@ def audit_accountant(
     _require(seed=seed, points=points, seconds=seconds, tolerance=tolerance, call_seconds=call_seconds, expect=expect)
     began = time.monotonic()
     with contextlib.closing(caller_of(accountant, isolate=isolate, limit=call_seconds)) as caller:
-        search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
+        search = Search(caller, tolerance, seed, points, seconds)
         search.run()
         facts = facts_of(search)
         if (found := search.worst()) is not None and not found.is_below:

@@ -45,13 +45,13 @@ class Evaluated:
 
 @dataclass
 class Search:
-    """Settings that were evaluated, in their order. ``ends`` is when to stop, by ``time.monotonic``."""
+    """Settings that were evaluated, in their order. No further one is tried ``seconds`` after the first answer."""
 
     caller: Caller
     tolerance: float
     seed: int
     most: int
-    ends: float
+    seconds: float
     evaluated: dict[str, Evaluated] = field(default_factory=dict)
     in_time: bool = True
 
@@ -163,6 +163,8 @@ class Search:
 
     def run(self) -> None:
         """Spread settings over the ranges, and climb from the best."""
+        self.at(self.points.centre())  # which waits until the accountant is imported
+        self.began = time.monotonic()
         self._all(self._spread(), *SPREAD)
         self._climbs(SPREAD, CLIMBED)
         self._finer()
@@ -249,7 +251,7 @@ class Search:
 
     def late(self, share: float) -> bool:
         """Whether a share of the time is over."""
-        over = time.monotonic() > self.began + share * (self.ends - self.began)
+        over = time.monotonic() > self.began + share * self.seconds
         self.in_time = self.in_time and not over
         return over
 
