@@ -28,7 +28,7 @@ audit: $(AUDITS)
 
 # Mechanisms of papers with published bounds, and DP-SGD: minutes.
 classics: $(AUDITS)
-	$(BIN)/python -m auditor run configs/classics.yaml configs/dp-sgd.yaml
+	$(BIN)/python -m auditor run configs/classics.yaml configs/curves.yaml configs/dp-sgd.yaml
 	$(BIN)/python -m mechanisms
 
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
@@ -36,7 +36,7 @@ libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/processes/test_libraries.py tests/*/libraries
 
-# What accountants and calibrations of packages state, beside exact numbers: half an hour. The table has the seconds of each.
+# What accountants and calibrations of packages state, beside exact numbers: a minute for each package. The table has the seconds of each.
 accountants: $(READY) $(ACCOUNTANTS)
 	mkdir -p build
 	$(BIN)/python -m auditor run configs/accountants/*.yaml --out reports/accountants --junit build/accountants.xml

@@ -21,6 +21,7 @@ from auditor.accountants.outcome import (
     settings_words,
     times,
 )
+from auditor.accountants.points import Points
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import TARGETS, Accountant, Value
 from auditor.errors import InvalidInputError, MechanismError, require_number
@@ -43,9 +44,22 @@ class AccountantPlan:
         """The name of the audit."""
         return self.accountant.name
 
+    @property
+    def seconds(self) -> float:
+        """The seconds after which no further setting is tried."""
+        return float(self.keywords.get("seconds", SECONDS))
+
+    def most_settings(self) -> int:
+        """Return how many settings are searched at most."""
+        return int(min(self.keywords.get("points", POINTS), Points(self.accountant).count()))
+
+    def varied(self) -> Mapping[str, str]:
+        """Return the parameters of which several values are tried, each with its range or choices."""
+        return {name: _range(self.accountant, name) for name in Points(self.accountant).free}
+
     def require_settings(self) -> None:
         """Raise InvalidInputError if a keyword is not possible."""
-        _require(**{key: value for key, value in self.keywords.items() if key != "isolate"})
+        _require(**self.keywords)
 
     def require_callables(self) -> None:
         """Load the callables once. Raises MechanismError or InvalidInputError as ``audit_accountant``, before any time is spent."""
@@ -103,10 +117,12 @@ def audit_accountant(
         accountant: what is audited.
         seed: decides the random settings.
         points: the most settings that are searched.
-        seconds: after this time no further setting is tried; the report then says how many were.
+        seconds: after this time no further setting is tried, counted from the first answer, which may wait for an import; the
+            report then says how many were.
         tolerance: a violation is a number below the exact one by more than this share of it.
-        call_seconds: the time limit of one call of the accountant.
-        isolate: call the accountant in a process of its own, where it may crash or hang. Otherwise it runs in this process.
+        call_seconds: the time limit of one call of the accountant, and of one exact number.
+        isolate: call the accountant in a process of its own, where it may crash or hang, and compute exact numbers in another
+            one. Otherwise both run in this process, without a limit.
         expect: how the audit should end, "violation" or "no_violation_found".
 
     Raises InvalidInputError for impossible values, and MechanismError if a callable cannot be imported.
@@ -116,7 +132,7 @@ def audit_accountant(
     _require(seed=seed, points=points, seconds=seconds, tolerance=tolerance, call_seconds=call_seconds, expect=expect)
     began = time.monotonic()
     with contextlib.closing(caller_of(accountant, isolate=isolate, limit=call_seconds)) as caller:
-        search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
+        search = Search(caller, tolerance, seed, points, seconds)
         search.run()
         facts = facts_of(search)
         if (found := search.worst()) is not None and not found.is_below:
@@ -148,23 +164,19 @@ def audit_accountant(
         )
 
 
-def _require(
-    seed: int = SEED,
-    points: int = POINTS,
-    seconds: float = SECONDS,
-    tolerance: float = TOLERANCE,
-    call_seconds: float = CALL_SECONDS,
-    expect: Verdict | str = Verdict.NO_VIOLATION_FOUND,
-) -> None:
-    """Raise InvalidInputError if a keyword of ``audit_accountant`` is not possible."""
-    require_number("tolerance", tolerance, 0, 1, high_open=True)
-    require_number("seconds", seconds, 0, 1e9, low_open=True)
-    require_number("call_seconds", call_seconds, 0, 1e9, low_open=True)
-    for name, value, least in (("points", points, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-    if expect not in (Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND):
-        raise InvalidInputError(f'expect is {expect!r}; it must be "violation" or "no_violation_found"')
+def _require(**keywords: Any) -> None:
+    """Raise InvalidInputError if a keyword of ``audit_accountant`` is not possible; those that are left out have defaults."""
+    for name, value in keywords.items():
+        if name == "tolerance":
+            require_number(name, value, 0, 1, high_open=True)
+        elif name in ("seconds", "call_seconds"):
+            require_number(name, value, 0, 1e9, low_open=True)
+        elif name in ("points", "seed"):
+            least = 1 if name == "points" else 0
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+        elif name == "expect" and value not in (Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND):
+            raise InvalidInputError(f'expect is {value!r}; it must be "violation" or "no_violation_found"')
 
 
 def _coverage(search: Search) -> Coverage:

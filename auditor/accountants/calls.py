@@ -10,13 +10,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from auditor.accountants.target import RESERVED, Accountant, Parameters, accepted
+from auditor.accountants.exact_numbers import exact_number
+from auditor.accountants.exact_process import exact_within
+from auditor.accountants.target import RESERVED, Accountant, Parameters, States, accepted
 from auditor.blackbox.command import Command
 from auditor.blackbox.host import IMPORT_SECONDS, Hosted, hosted
 from auditor.blackbox.mechanism import PythonSource, load
 from auditor.blackbox.process import ProcessFailure, borrow_process, close_idle
 from auditor.errors import InvalidInputError, MechanismError
-from auditor.exact import Composition, Process
+from auditor.exact import Composition, Interval, Process
 from auditor.exact.process_mapping import process_from_dict
 from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.pair import Pair
@@ -136,11 +138,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Asks an accountant. ``taken`` are the keywords that "stated" and "process" accept, None for all of them."""
+    """Asks an accountant. ``taken`` are the keywords that "stated" and "process" accept, None for all of them.
+
+    ``limit`` is the most seconds of a call, and of an exact number; None if they run in this process, which nothing can stop.
+    """
 
     accountant: Accountant
     ask: Callable[[Any], Any]
     taken: Mapping[str, set[str] | None]
+    limit: float | None = None
 
     def stated(self, parameters: Parameters) -> "Numbers | Failure":
         """Return what the accountant states at parameters, or what went wrong."""
@@ -158,6 +164,12 @@ class Caller:
                 return str(error)
         kind, found = self._heard(("process", known))
         return found if kind == "process" else str(found)
+
+    def exact(self, process: Process | Composition, states: States, argument: Any, precision: float) -> Interval:
+        """Return the interval that holds the exact number. Raises InvalidInputError as ``exact_number``."""
+        if self.limit is None:
+            return exact_number(process, states, argument, precision)
+        return exact_within(self.limit, process, states, argument, precision)
 
     def uses(self, what: str, name: str) -> bool:
         """Whether "stated" or "process" receives a parameter."""
@@ -187,8 +199,7 @@ class Caller:
 class ProgramCaller(Caller):
     """Asks an accountant that is a program. One answer has the number and, unless ``process`` is given, the process."""
 
-    command: Command
-    limit: float
+    command: Command = field(kw_only=True)
     waiting: dict[str, tuple[str, "dict[str, Any] | Failure"]] = field(default_factory=dict)
     """The last answer, until both its parts were asked for."""
 
@@ -241,6 +252,7 @@ class ProgramCaller(Caller):
         try:
             with borrow_process(self.command, self.command.start) as process:
                 # The first answer may take longer, since an import may.
+                assert self.limit is not None
                 limit = self.limit if process.loaded[0] else max(self.limit, IMPORT_SECONDS)
                 process.send(request.encode())
                 line, _ = process.receive_lines(1, time.monotonic() + limit, wait=True)
@@ -270,7 +282,7 @@ def caller_of(accountant: Accountant, *, isolate: bool, limit: float, ends: floa
         accountant.stated.find()
         close_idle(accountant.stated)  # what an earlier audit asked must not matter
         parts = ("stated", "process") if accountant.answers_with_process else ("stated",)
-        return ProgramCaller(accountant, _no_callable, dict.fromkeys(parts), accountant.stated, limit)
+        return ProgramCaller(accountant, _no_callable, dict.fromkeys(parts), limit, command=accountant.stated)
     named = callable(accountant.process) or isinstance(accountant.process, str)
     callee = Callee(accountant.stated, accountant.process if named else None, accountant.search_path)
     if isolate:
@@ -278,7 +290,7 @@ def caller_of(accountant: Accountant, *, isolate: bool, limit: float, ends: floa
         host: Hosted = hosted(PythonSource(accountant.name, function=callee), None, ends)
         taken = _known(accountant, _asked(host, ("load",)))
         limited = replace(host, limit=limit)
-        made = Caller(accountant, lambda question: _asked(limited, question), taken)
+        made = Caller(accountant, lambda question: _asked(limited, question), taken, limit)
     else:
         made = Caller(accountant, callee, _known(accountant, callee(("load",))))
     for name in accountant.parameters:

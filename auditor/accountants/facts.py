@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple, get_args
 
-from auditor.accountants.exact_numbers import exact_number
 from auditor.accountants.outcome import (
+    PRECISION,
     ROUNDING,
     WORDS,
     Fact,
@@ -279,7 +279,8 @@ def relations_that_fit(search: Search, shown: Evaluated) -> Iterator[Fact]:
         if relation == shown.process.relation or relation in ("add", "remove"):
             continue
         try:
-            other = exact_number(_under(shown.process, relation), search.accountant.states, shown.statement.argument)
+            process, states = _under(shown.process, relation), search.accountant.states
+            other = search.caller.exact(process, states, shown.statement.argument, PRECISION)
         except InvalidInputError:  # the noise or the sampling has no such relation
             continue
         low, high = rounded_outward(other)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor.accountants.calls import Caller, Failure
-from auditor.accountants.exact_numbers import exact_number
 from auditor.accountants.outcome import PRECISION, ROUNDING, Statement, rounded_outward
 from auditor.accountants.points import Points, Setting
 from auditor.accountants.target import TARGETS, Value
@@ -46,13 +45,13 @@ class Evaluated:
 
 @dataclass
 class Search:
-    """Settings that were evaluated, in their order. ``ends`` is when to stop, by ``time.monotonic``."""
+    """Settings that were evaluated, in their order. No further one is tried ``seconds`` after the first answer."""
 
     caller: Caller
     tolerance: float
     seed: int
     most: int
-    ends: float
+    seconds: float
     evaluated: dict[str, Evaluated] = field(default_factory=dict)
     in_time: bool = True
 
@@ -138,7 +137,7 @@ class Search:
             return Evaluated(setting, outside=process)
         try:
             argument = setting.get("delta", 0.0) if target == "epsilon" else None
-            exact = exact_number(process, target, argument, precision)
+            exact = self.caller.exact(process, target, argument, precision)
         except InvalidInputError as error:
             return Evaluated(setting, outside=str(error))
         return self._judged(Statement(setting, float(wanted), *rounded_outward(exact), noise=noise), process, exact.how)
@@ -146,7 +145,7 @@ class Search:
     def _compared(
         self, setting: Setting, process: Process | Composition, value: float, argument: object, precision: float
     ) -> Evaluated:
-        exact = exact_number(process, self.accountant.states, argument, precision)
+        exact = self.caller.exact(process, self.accountant.states, argument, precision)
         known = float(argument) if isinstance(argument, int | float) else None
         lower = self.accountant.bound == "lower"
         return self._judged(Statement(setting, value, *rounded_outward(exact), known, lower=lower), process, exact.how)
@@ -164,6 +163,8 @@ class Search:
 
     def run(self) -> None:
         """Spread settings over the ranges, and climb from the best."""
+        self.at(self.points.centre())  # which waits until the accountant is imported
+        self.began = time.monotonic()
         self._all(self._spread(), *SPREAD)
         self._climbs(SPREAD, CLIMBED)
         self._finer()
@@ -250,7 +251,7 @@ class Search:
 
     def late(self, share: float) -> bool:
         """Whether a share of the time is over."""
-        over = time.monotonic() > self.began + share * (self.ends - self.began)
+        over = time.monotonic() > self.began + share * self.seconds
         self.in_time = self.in_time and not over
         return over
 

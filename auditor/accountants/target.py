@@ -16,7 +16,7 @@ States = Literal["epsilon", "delta", "mu", "rho", "renyi", "tradeoff", "noise"]
 # false negatives at the rate of false positives.
 ARGUMENTS: Mapping[str, str] = {"epsilon": "delta", "delta": "epsilon", "renyi": "order", "tradeoff": "alpha"}
 # The targets of a calibration, the first of which its parameters name. With ε belongs δ, which is 0 by default.
-TARGETS = ("epsilon", "mu", "rho")
+TARGETS: tuple[States, ...] = ("epsilon", "mu", "rho")
 # What these parameters say is the auditor's business, so neither callable needs to accept them.
 RESERVED = ("delta", "epsilon", "order", "alpha", "mu", "rho")
 

@@ -4,6 +4,7 @@ import argparse
 
 from auditor.cli.common import say, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT
+from auditor.config.accountant_scaffold import scaffold_accountants
 from auditor.config.scaffold import scaffold
 from auditor.errors import InvalidInputError
 
@@ -14,7 +15,8 @@ def init(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             f"{options.out} exists already; give another name by `-o`, or `--force` to overwrite it"
         )
-    text, audits = scaffold(options.mechanism, options.out)
+    write = scaffold_accountants if options.accountant else scaffold
+    text, audits = write(options.mechanism, options.out)
     write_to(str(options.out), text)
     say(f"written: {options.out}")
     for audit in audits:

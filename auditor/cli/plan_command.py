@@ -43,9 +43,18 @@ def plan(options: argparse.Namespace) -> int:
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed, rare)
             if options.pace is not None and plan.kind in ("pairwise", "probability"):
                 notes.append(f"{escaped(plan.name)}: {_takes(plan, options.pace)}")
-        console.print(table)
+        if configuration.plans:
+            console.print(table)
         for note in notes:
             console.print(note)
+        if configuration.accountants:  # of these, no output is drawn, so no violation has a chance of being caught
+            title = f"{configuration.name}: accountants, whose numbers are compared with exact ones; nothing is drawn"
+            table = table_for(("accountant", "states", "settings at most", "seconds", "over"), title)
+            for accountant in configuration.accountants:
+                states, over = accountant.accountant.states, "; ".join(map(": ".join, accountant.varied().items()))
+                at_most = f"{accountant.most_settings():,}", f"{accountant.seconds:g}"
+                table.add_row(escaped(accountant.name), states, *at_most, escaped(over or "one setting"))
+            console.print(table)
     return AS_EXPECTED
 
 

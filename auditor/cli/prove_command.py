@@ -39,5 +39,12 @@ def prove(options: argparse.Namespace) -> int:
                 folder = options.out / configuration.name
                 make_folder(folder)
                 write_to(str(folder / f"proof-{place}.json"), json.dumps(proof.certificate, indent=1) + "\n")
-        console.print(table)
+        if configuration.plans:
+            console.print(table)
+        if configuration.accountants:
+            names = ", ".join(escaped(plan.name) for plan in configuration.accountants)
+            console.print(
+                f"{configuration.name}: nothing to prove of what accountants state ({names}); "
+                f"`auditor run {configuration.file}` compares it with exact numbers"
+            )
     return status

@@ -203,13 +203,14 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
         guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
         value = guess if parameter.default is parameter.empty else parameter.default
         is_one = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if is_one and result_or_error(_is_plain, value) is True:
+        if is_one and result_or_error(is_plain, value) is True:
             yield name, value
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Return whether YAML holds a value as it is: numbers, texts, and lists of them."""
     if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
+        return all(map(is_plain, value))
     if isinstance(value, str):
         value.encode()  # raises for a lone surrogate; a value for which this function raises is not plain
         return True
@@ -292,6 +293,11 @@ def _looked_at(audit: FirstAudit, trial: Path) -> Iterator[str]:
 
 
 def _text(audits: Sequence[FirstAudit]) -> str:
-    template = files("auditor.config").joinpath("audit.yaml.jinja").read_text(encoding="utf-8")
+    return rendered("audit.yaml.jinja", audits)
+
+
+def rendered(template: str, audits: Sequence[Any]) -> str:
+    """Return the text of a template of this package for some audits."""
+    text = files("auditor.config").joinpath(template).read_text(encoding="utf-8")
     reader = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return reader.from_string(template).render(audits=audits, yaml=in_yaml, said=visible)
+    return reader.from_string(text).render(audits=audits, yaml=in_yaml, said=visible)

@@ -45,6 +45,7 @@ SMALLEST = 1e-100  # tails below it are cut
 UNWINDOWED_CELLS = 2**13  # up to so many cells, all sums there are have one, and no window is needed
 MOST_CELLS = 2**20  # of the transform; an interval that would need more stays wider
 TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
+STRIDE = 8  # of the tilts that are tried first
 _SPACING = np.r_[0.0, np.geomspace(1e-10, 1.0, 500)]
 
 
@@ -264,19 +265,15 @@ def loss_quantile(law: Law, sign: int, mass: float) -> float:
     if math.isfinite(end):
         return end
 
-    def beyond(distance: float) -> float:
-        tails = law.tails(np.array([law.anchor + sign * distance]))
-        return float((tails.p_above if sign > 0 else tails.p_below)[0]) - (law.infinite if sign > 0 else 0.0)
+    def first_beyond(distances: Floats) -> int:
+        tails = law.tails(law.anchor + sign * distances)
+        outside = tails.p_above - law.infinite if sign > 0 else tails.p_below
+        return int(np.argmax(outside <= mass)) if (outside <= mass).any() else len(distances) - 1
 
-    near, far = 0.0, 1.0
-    while beyond(far) > mass and far < 1e15:
-        near, far = far, far * 4
-    while near == 0.0 and far > 1e-12 and beyond(far / 4) <= mass:
-        far /= 4
-    for _ in range(6):
-        middle = (near + far) / 2
-        near, far = (middle, far) if beyond(middle) > mass else (near, middle)
-    return law.anchor + sign * far
+    powers = np.r_[0.0, 4.0 ** np.arange(-20, 26)]
+    place = max(1, first_beyond(powers))
+    between = np.linspace(powers[place - 1], powers[place], 65)[1:]
+    return law.anchor + sign * float(between[first_beyond(between)])
 
 
 def find_saddle_point(
@@ -286,19 +283,35 @@ def find_saddle_point(
     # A larger tilt would need a finer grid than is allowed.
     most = LARGEST_TILT / max(float(part.losses.max() - part.losses.min()) + 1e-12 for part in sketches)
     tilts = TILTS[max(most, TILTS[0]) >= TILTS]
-    logs = sum(part.log_moment(tilts) for part in sketches)
-    constants = np.array([kappa(float(tilt)) for tilt in tilts])
+
+    def log_bounds(tilts: Floats) -> Floats:
+        constants = np.array([kappa(float(tilt)) for tilt in tilts])
+        return np.asarray(sum(part.log_moment(tilts) for part in sketches) + constants)
+
     if log_delta is not None:
-        bounds = (logs + constants - log_delta) / tilts
-        best = int(np.argmin(bounds))
-        epsilon = max(0.0, float(bounds[best]))
+        tilt, least = _least_of_valley(lambda at: (log_bounds(at) - log_delta) / at, tilts)
+        epsilon = max(0.0, least)
         if epsilon > 0:
-            return float(tilts[best]), epsilon
+            return tilt, epsilon
     assert epsilon is not None
     # A δ far below SMALLEST is only bounded, by a tilt at which nothing underflows.
-    bounds = np.maximum(logs + constants - tilts * epsilon, math.log(SMALLEST) + 20)
-    best = int(np.argmin(bounds))
-    return float(tilts[best]), epsilon
+    floor = math.log(SMALLEST) + 20
+    tilt, _ = _least_of_valley(lambda at: np.maximum(log_bounds(at) - at * epsilon, floor), tilts)
+    return tilt, epsilon
+
+
+def _least_of_valley(function: Callable[[Floats], Floats], places: Floats) -> tuple[float, float]:
+    """Return the first of ascending places at which a function is least, and its value there.
+
+    The function must fall to its least value, and rise from there, as a convex one does, and its quotient by a positive linear
+    one. So every STRIDE-th place says near which of them the least one is.
+    """
+    coarse = places[::STRIDE]
+    near = STRIDE * int(np.argmin(function(coarse)))
+    around = places[max(0, near - STRIDE + 1) : near + STRIDE]
+    values = function(around)
+    best = int(np.argmin(values))
+    return float(around[best]), float(values[best])
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,11 +357,14 @@ def choose_window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negli
     further = np.geomspace(min(0.02 / deviation, 0.1), 20.0 / deviation, 41)
     ends, chosen = [], []
     for sign in (-1, 1):
-        logs = sum(part.log_moment(tilt + sign * further) for part in inside) - at_tilt
-        lengths = (logs - share) / further
-        best = int(np.argmin(lengths))
-        ends.append(sign * float(lengths[best]))
-        chosen.append(float(further[best]))
+
+        def lengths(further: Floats, sign: int = sign) -> Floats:
+            logs = sum(part.log_moment(tilt + sign * further) for part in inside) - at_tilt
+            return np.asarray((logs - share) / further)
+
+        best, length = _least_of_valley(lengths, further)
+        ends.append(sign * length)
+        chosen.append(best)
     return Window(tilt, reaches, ends[0], ends[1], chosen[0], chosen[1], deviation, tilt)
 
 

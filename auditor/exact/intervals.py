@@ -307,8 +307,7 @@ def _refine_grid(
     near = min(near, _largest_loss(scenario)[0])
     delta = query.delta or chernoff_bound(sketches, tilt, near)
     lattice = scenario[0].law.lattice if len(scenario) == 1 else 0.0
-    around = choose_window(sketches, tilt, near, 1e-10 * delta)
-    if lattice > _finest_step(around):
+    if lattice and lattice > _finest_step(choose_window(sketches, tilt, near, 1e-10 * delta)):
         tilt = min(tilt, 20 / lattice)
         around = choose_window(sketches, tilt, near, 1e-10 * delta)
         return _ScenarioInterval(
@@ -357,13 +356,13 @@ def _first_step(scenario: Scenario, around: Window, share: float) -> float:
     The fall is Σ T D/κ, as ``compose`` derives it, at the best v. D is of second order in h, so measuring it once is enough.
     """
     widest = max(high - low for low, high in around.reaches)
-    h = max(widest / 4096, (around.top - around.bottom) / 2**18)
+    h = max(widest / 1024, (around.top - around.bottom) / 2**16)
     fall = 0.0
     for (law, steps), reach in zip(scenario, around.reaches, strict=True):
         excess = round_up_to_grid(law, _divide_range(scenario, h), *reach).excess
         fall += steps * float(excess[min(1, len(excess) - 1)]) / math.exp(kappa(around.tilt))
     wanted = h * math.sqrt(0.6 * share / fall) if fall > 0 else h
-    return min(wanted, around.deviation, 0.5 / around.tilt, 4 * h)
+    return min(wanted, around.deviation, 0.5 / around.tilt, h)
 
 
 def _divide_range(scenario: Scenario, h: float) -> float:

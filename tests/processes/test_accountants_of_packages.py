@@ -53,6 +53,12 @@ def test_each_plan_asks_an_accountant_of_its_program_in_its_environment(package:
 
 
 @pytest.mark.parametrize("package", PLANS)
+def test_a_package_is_searched_within_a_minute(package: str) -> None:
+    """Each audit tries no further setting after its seconds; starting its program and the last call come on top."""
+    assert sum(plan.seconds for plan in PLANS[package]) <= 55
+
+
+@pytest.mark.parametrize("package", PLANS)
 def test_each_accountant_of_a_program_is_audited_and_names_its_source(package: str) -> None:
     programs = {arguments(plan)[1] for plan in PLANS[package]}
     asked = {(arguments(plan)[1], arguments(plan)[2]) for plan in PLANS[package]}

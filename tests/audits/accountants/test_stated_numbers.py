@@ -1,9 +1,10 @@
 """Sound accountants are not refuted, and each faulty one is, from ranges and unaided."""
 
 import math
+import time
 
 import pytest
-from stated_numbers import FAULTY, SOUND
+from stated_numbers import DELTA, FAULTY, GAUSSIAN, SIGMA, SOUND
 
 from auditor.accountants import Accountant, audit_accountant
 from auditor.verdict import Verdict
@@ -35,3 +36,18 @@ def test_a_faulty_one_is_refuted(accountant: Accountant) -> None:
         assert statement.ratio > 1
     assert result.worst is not None and result.simplest is not None
     assert result.simplest.ratio <= result.worst.ratio or math.isinf(result.worst.ratio)
+
+
+def test_the_time_of_a_search_begins_with_the_first_answer() -> None:
+    """An import may take longer than the search; then one setting was tried, and no violation found."""
+    asked = list[float]()
+
+    def stated(sigma: float, delta: float) -> float:
+        asked.append(sigma)
+        if len(asked) == 1:
+            time.sleep(1.2)
+        return 1e6
+
+    accountant = Accountant("slow to start", "epsilon", stated, GAUSSIAN, {"sigma": SIGMA, "delta": DELTA})
+    result = audit_accountant(accountant, points=20, seconds=1.0, isolate=False)
+    assert result.coverage.tried >= 20

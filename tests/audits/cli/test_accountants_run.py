@@ -252,3 +252,23 @@ def test_the_schema_allows_either_key() -> None:
     schema = json_schema()
     assert schema["anyOf"] == [{"required": ["audits"]}, {"required": ["accountants"]}]
     assert "audits" not in schema["required"]
+
+
+def test_plan_and_prove_say_what_there_is_of_accountants(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "theirs.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(HEAD + SOUND + FAULTY, encoding="utf-8")
+    assert main(["plan", str(tmp_path / "own.yaml")]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "nothing is drawn" in printed
+        and "400" in printed
+        and "sigma: 1 to 30; steps: 1 to 1000; delta: 1e-05, 1e-09" in printed
+    )
+    assert "chance" not in printed  # of an empty table of audits
+    assert main(["prove", str(tmp_path / "own.yaml")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "nothing to prove" in printed and "loose, textbook" in printed and "auditor run" in printed
+    assert "claim" not in printed

@@ -1,5 +1,6 @@
 """Accountants in processes of their own: crashes, hangs, state of modules, and names."""
 
+import math
 import os
 import time
 from pathlib import Path
@@ -8,7 +9,10 @@ import pytest
 from stated_numbers import DELTA, GAUSSIAN, SIGMA, gaussian_epsilon
 
 from auditor.accountants import Accountant, audit_accountant
-from auditor.errors import MechanismError
+from auditor.accountants.exact_numbers import exact_number
+from auditor.accountants.exact_process import exact_within
+from auditor.errors import InvalidInputError, MechanismError
+from auditor.exact import Gaussian, Poisson, Process
 from auditor.verdict import Verdict
 
 
@@ -101,3 +105,23 @@ def test_time_that_is_over_is_told() -> None:
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert "the time was over before all settings were tried" in result.reason
     assert result.coverage.tried < 100
+
+
+def test_an_exact_number_that_takes_long_is_bounded_as_a_call_is() -> None:
+    """The power of a sampled step at 1e-6 takes ten seconds and more: then the interval holds all numbers, and decides nothing."""
+    asked = Process(Gaussian(0.5), sampling=Poisson(1e-3), steps=1_000)
+    began = time.monotonic()
+    interval = exact_within(0.2, asked, "tradeoff", 1e-6, 0.01)
+    assert (interval.low, interval.high) == (0.0, math.inf) and "not computed" in interval.how
+    accountant = Accountant("slow to check", "tradeoff", lambda alpha: 0.5, lambda: asked, {"alpha": 1e-6})
+    result = audit_accountant(accountant, points=1, call_seconds=0.2, seconds=5)
+    assert result.verdict == "inconclusive" and result.coverage.undecided == 1
+    assert time.monotonic() - began < 60
+
+
+def test_an_exact_number_in_a_process_of_its_own_is_the_same_number() -> None:
+    asked = Process(Gaussian(1.0), sampling=Poisson(0.1), steps=10)
+    assert exact_within(30.0, asked, "epsilon", 1e-5, 0.01) == exact_number(asked, "epsilon", 1e-5, 0.01)
+    assert exact_within(30.0, Process(Gaussian(1.0)), "epsilon", 0.0, 0.01).low == math.inf
+    with pytest.raises(InvalidInputError, match="delta"):
+        exact_within(30.0, asked, "epsilon", 2.0, 0.01)

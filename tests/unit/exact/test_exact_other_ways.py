@@ -20,8 +20,11 @@ from auditor.exact import (
     epsilon_interval,
     renyi_interval,
 )
+from auditor.exact.compose import _least_of_valley, loss_quantile
+from auditor.exact.laws import GaussianLaw, Law, OppositeLaw, SampledLaw
 from auditor.exact.process import ProcessRelation
-from benchmarks._other_ways import contour_delta, recursive_delta
+from benchmarks import exact as benchmark
+from benchmarks._other_ways import contour_delta, gaussian_delta, recursive_delta
 
 SETTINGS = [
     (1e-4, 1.0, 1_000, 1e-8),
@@ -172,3 +175,53 @@ def test_renyi_of_the_sampled_gaussian_by_quadrature(order: float, relation: Pro
     interval = renyi_interval(Process(Gaussian(1.0), relation=relation, sampling=Poisson(rate)), order)
     assert interval.low * (1 - 1e-7) <= exact <= interval.high * (1 + 1e-7)
     assert interval.relative_width < 2e-3
+
+
+def test_the_least_of_a_valley_is_the_first_of_the_least_values() -> None:
+    rng = np.random.default_rng(11)
+    places = np.geomspace(1e-3, 1e3, 193)
+    for _ in range(300):
+        centre, floor = rng.uniform(-8, 8), rng.choice([-math.inf, rng.uniform(0, 3)])
+
+        def valley(at: np.ndarray, centre: float = centre, floor: float = floor) -> np.ndarray:
+            return np.maximum((np.log(at) - centre) ** 2, floor)
+
+        at, least = _least_of_valley(valley, places)
+        assert (at, least) == (places[np.argmin(valley(places))], valley(places).min())
+
+
+@pytest.mark.parametrize("mass", [1e-100, 1e-12, 0.3])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_beyond_a_loss_quantile_lies_at_most_its_mass_and_a_little_nearer_lies_more(sign: int, mass: float) -> None:
+    laws = [GaussianLaw(1e-6), GaussianLaw(40.0), SampledLaw(GaussianLaw(2.0), 1e-4), OppositeLaw("gaussian", 1.0, 0.2)]
+    for law in laws:
+        end = loss_quantile(law, sign, mass)
+        if end in (law.low, law.high):
+            continue
+
+        def beyond(distance: float, law: Law = law) -> float:
+            tails = law.tails(np.array([law.anchor + sign * distance]))
+            return float((tails.p_above if sign > 0 else tails.p_below)[0])
+
+        distance = sign * (end - law.anchor)
+        assert beyond(distance) <= mass
+        assert distance < 1e-11 or beyond(0.9 * distance) > mass
+
+
+@pytest.mark.parametrize("mu", [0.01, 1.0, 30.0, 400.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-12, 1e-30])
+def test_a_closed_form_of_a_hundred_digits_lies_inside(mu: float, delta: float) -> None:
+    interval = epsilon_interval(Process(Gaussian(1.0), sensitivity=mu), delta)
+    assert gaussian_delta(mu, interval.low) >= delta >= gaussian_delta(mu, interval.high)
+    assert interval.relative_width < 1e-10
+
+
+def test_a_method_that_fails_for_a_direction_gives_the_benchmark_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A NaN of either direction is none of both: the other direction might be the larger one."""
+    for failing in (False, True):
+        monkeypatch.setattr(
+            benchmark, "contour_delta", lambda *_, added, failing=failing: math.nan if added is failing else 1e-6
+        )
+        assert math.isnan(benchmark.other_delta((0.1, 1.0, 10, 1e-6), 1.0)[0])
+        interval = epsilon_interval(benchmark.process((0.1, 1.0, 10, 1e-6)), 1e-6)
+        assert benchmark.is_inside((0.1, 1.0, 10, 1e-6), interval) is None
