@@ -13,11 +13,12 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
-from auditor.bounds.one_run import GuessTally
+from auditor.bounds.curves import CurveBand
+from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import Tradeoff
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
+from auditor.scores import EPSILONS, SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -50,6 +51,31 @@ def test_each_origin_says_what_it_assumes() -> None:
     for proved in said.values():
         assert all(f"assumed: {sentence}" in str(proved) for sentence in proved.assumed)
     assert said["one-run"].mu <= said["one-run-apart"].mu
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_bound_is_computed_when_it_is_read_and_only_then(origin: _Origin, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    bound, delta, of_cells = OneRunGuesses.bound, OneRunGuesses.delta, CurveBand.of_cells
+
+    def spy(name: str, do: Any) -> Any:
+        return lambda *given: (asked.append(name), do(*given))[1]
+
+    monkeypatch.setattr(
+        OneRunGuesses, "bound", lambda looks, claim, alpha: (asked.append(claim.symbol), bound(looks, claim, alpha))[1]
+    )
+    monkeypatch.setattr(OneRunGuesses, "delta", spy("δ", delta))
+    monkeypatch.setattr(CurveBand, "of_cells", spy("band", of_cells))
+    proved = audit_scores(*gaussian(200), origin)
+    assert asked == []
+    for _ in range(2):
+        assert proved.epsilon >= 0
+        assert asked == ["ε"]
+    assert proved.mu >= 0
+    assert asked == ["ε", "μ"]
+    assert "assumed: " in str(proved)
+    assert asked == ["ε", "μ", *["δ"] * len(EPSILONS), *["band"] * (origin == "independent-runs")]
+    assert proved.to_dict()["epsilon"] == proved.epsilon
 
 
 def test_equal_scores_do_not_show_the_side() -> None:
@@ -122,6 +148,7 @@ def test_given_numbers_of_guesses_count() -> None:
         ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
         ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
         ([1.0], [0.0], {"delta": 2}, "delta is 2"),
+        ([1.0], [0.0], {"delta": 1}, "delta is 1"),
         ([1.0], [0.0], {"confidence": 1}, "confidence is 1"),
         ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": [19]}, "one or several integers from 1 to 18"),
         ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": []}, "one or several integers from 1 to 18"),
