@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.curves import Box, CurveBand, choose_thresholds, count_cells
-from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessTally, OneRunGuesses, read_guess_numbers
+from auditor.bounds.intervals import Floats, Ints
+from auditor.bounds.nested_guesses import bound_of_nested_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, guess_numbers_between, read_guess_numbers
 from auditor.claims import ApproximateDP, GaussianDP, Tradeoff
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_known
@@ -52,10 +53,11 @@ SPARED_SHARE = 0.01
 
 @dataclass(frozen=True)
 class ScoreBounds:
-    """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
+    """The bounds that scores prove, if everything ``assumed`` is true: ε, the band, and μ with the profile.
 
-    Each bound is computed when it is first read. ``guesses`` lists pairs: a number of guesses, and the number of right
-    guesses. With tied scores, at least this number is right with probability 0.99. ``canaries`` is the number of canaries to
+    Each of these three holds with probability ``confidence``, and is computed when it is first read. ``guesses`` lists pairs: a
+    number of guesses, and the number of right guesses. With tied scores, at least this number is right with probability 0.99.
+    ``between`` lists such pairs for numbers between those, which count for ε only. ``canaries`` is the number of canaries to
     guess on, and ``cells`` has how many scores of each side lie between the thresholds of the band (independent runs only).
     ``claim`` is a trade-off curve that was claimed, or None.
     """
@@ -65,13 +67,15 @@ class ScoreBounds:
     confidence: float
     canaries: int
     guesses: tuple[tuple[int, int], ...]
+    between: tuple[tuple[int, int], ...] = ()
     cells: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     claim: Tradeoff | None = None
 
     @functools.cached_property
     def epsilon(self) -> float:
-        """A lower bound on ε at ``delta`` (nats)."""
-        return self._looks.bound(ApproximateDP(0, self.delta), self._alpha)
+        """A lower bound on ε at ``delta`` (nats), from all numbers of guesses together."""
+        tallies = [GuessTally(self.canaries, *each) for each in (*self.guesses, *self.between)]
+        return bound_of_nested_guesses(tallies, self.delta, self._alpha, apart=self.origin != "one-run")
 
     @functools.cached_property
     def mu(self) -> float:
@@ -80,7 +84,7 @@ class ScoreBounds:
 
     @functools.cached_property
     def profile(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of an ε (nats) and a lower bound on δ at this ε."""
+        """Pairs of an ε (nats) and a lower bound on δ at this ε. They hold together, and with ``mu``."""
         return tuple((epsilon, self._looks.delta(epsilon, self._alpha)) for epsilon in EPSILONS)
 
     @property
@@ -135,7 +139,7 @@ class ScoreBounds:
 
     @functools.cached_property
     def _looks(self) -> OneRunGuesses:
-        tallies = tuple(GuessTally(self.canaries, guesses, wins) for guesses, wins in self.guesses)
+        tallies = tuple(GuessTally(self.canaries, *each) for each in self.guesses)
         return OneRunGuesses(tallies, apart=self.origin != "one-run")
 
     @functools.cached_property
@@ -156,6 +160,7 @@ class ScoreBounds:
             "confidence": self.confidence,
             "canaries": self.canaries,
             "guesses": self.guesses,
+            "between": self.between,
             "assumed": self.assumed,
             "band": self.band,
             "reached": self.reached,
@@ -256,10 +261,12 @@ def audit_scores(
                 f"{number_in:,} canaries are inside and {number_out:,} outside; in one run, a fair coin for each canary must "
                 'decide this. Scores of separate runs have the origin "independent-runs"'
             )
-    numbers = read_guess_numbers(guesses, sum(map(len, sides)))
-    tallies = [count_right_guesses_with_ties(*sides, number) for number in numbers]
-    guessed = tuple((tally.guesses, tally.wins) for tally in tallies)
-    return ScoreBounds(origin, delta, confidence, tallies[0].canaries, guessed, cells, claim)
+    canaries = sum(map(len, sides))
+    numbers = read_guess_numbers(guesses, canaries)
+    between = guess_numbers_between(canaries) if guesses is None else ()
+    counted = tuple((tally.guesses, tally.wins) for tally in count_right_guesses_with_ties(*sides, numbers + between))
+    at = len(numbers)
+    return ScoreBounds(origin, delta, confidence, canaries, counted[:at], counted[at:], cells, claim)
 
 
 def _require_scores(name: str, given: ArrayLike) -> Floats:
@@ -300,29 +307,33 @@ def _draw_sides_by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
 
 
-def count_right_guesses_with_ties(inside: Floats, outside: Floats, guesses: int) -> GuessTally:
-    """Count right guesses: "in" for the highest scores, and "out" for as many of the lowest, or one fewer.
+def count_right_guesses_with_ties(inside: Floats, outside: Floats, numbers: Sequence[int]) -> tuple[GuessTally, ...]:
+    """Count right guesses for each number: "in" for the highest scores, and "out" for as many of the lowest, or one fewer.
 
     Ties are broken at random. The count returned is one that random tie-breaking reaches with probability at least
     1 − SPARED_SHARE. So if random tie-breaking refutes a true claim with probability at most α (type I error), this count
-    does so with probability at most α/(1 − SPARED_SHARE).
+    does so with probability at most α/(1 − SPARED_SHARE), also if the largest of several bounds is taken.
     """
+    guesses = np.array(numbers)
     low = guesses // 2
     wins = _count_right_among_lowest(outside, inside, low) + _count_right_among_lowest(-inside, -outside, guesses - low)
-    return GuessTally(len(inside) + len(outside), guesses, wins)
+    each = zip(guesses.tolist(), wins.tolist(), strict=True)
+    return tuple(GuessTally(len(inside) + len(outside), number, right) for number, right in each)
 
 
-def _count_right_among_lowest(right: Floats, wrong: Floats, number: int) -> int:
-    """Count ``right`` scores among the ``number`` lowest; random tie-breaking has fewer with probability SPARED_SHARE/2."""
+def _count_right_among_lowest(right: Floats, wrong: Floats, numbers: Ints) -> Ints:
+    """Count ``right`` scores among the lowest, for each of ``numbers``; random tie-breaking rarely has fewer (SPARED_SHARE/2)."""
     from scipy.stats import hypergeom
 
-    if not number:
-        return 0
-    cut = np.partition(np.concatenate([right, wrong]), number - 1)[number - 1]
-    below, equal = int((right < cut).sum()), int((right == cut).sum())
-    others = int((wrong == cut).sum())
-    drawn = number - below - int((wrong < cut).sum())
-    return below + int(hypergeom.ppf(SPARED_SHARE / 2, equal + others, equal, drawn))
+    right, wrong, every = np.sort(right), np.sort(wrong), np.sort(np.concatenate([right, wrong]))
+    cuts = every[np.maximum(numbers, 1) - 1]
+    below, equal = np.searchsorted(right, cuts), np.searchsorted(right, cuts, "right")
+    below_wrong, equal_wrong = np.searchsorted(wrong, cuts), np.searchsorted(wrong, cuts, "right")
+    counts, drawn = equal.copy(), numbers - below - below_wrong
+    equal, tied = equal - below, equal + equal_wrong - below - below_wrong
+    split = drawn < tied
+    counts[split] = below[split] + hypergeom.ppf(SPARED_SHARE / 2, tied[split], equal[split], drawn[split]).astype(int)
+    return np.where(numbers > 0, counts, 0)
 
 
 def read_scores(place: str) -> Floats:

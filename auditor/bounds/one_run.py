@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from auditor.bounds.bisection import bracket_threshold, narrow_bracket
 from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import Floats, Ints
 from auditor.claims import PrivacyClaim
 from auditor.errors import InvalidInputError
 
@@ -83,21 +83,25 @@ def p_value_of_line(tally: GuessTally, rate: float, delta: float) -> float:
     Truncation does not help. If c ≤ v, tail c adds n z_c β P[B < c]/(c b_c), which rises with c, as P[B < c]/(c b_c)
     does. If c > v, it adds n z_c P[B ≥ c](1 − β)/(c b_c), which falls, as P[B ≥ c]/b_c does. So c = v is best for δ.
     """
+    beta, paid = terms_of_line(tally.canaries, np.array([tally.guesses]), np.array([tally.wins]), rate, delta)
+    return float(min(1.0, beta[0] + paid[0]))
+
+
+def terms_of_line(canaries: int, guesses: Ints, wins: Ints, rate: float, delta: float) -> tuple[Floats, Floats]:
+    """Return β and δ n β (1 − β)/(v b_v) of :func:`p_value_of_line`, of the shape of ``guesses`` and ``wins``."""
     from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
-    k, v = tally.guesses, tally.wins
-    if v == 0:
-        return 1.0
-    beta = float(bdtrc(v - 1, k, rate))
+    k, v = guesses, np.maximum(wins, 1)
+    beta = np.where(wins > 0, bdtrc(v - 1, k, rate), 1.0)
     if delta == 0:
-        return beta
+        return beta, np.zeros(len(beta))
     log_b = gammaln(k + 1) - gammaln(v + 1) - gammaln(k - v + 1) + xlogy(v, rate) + xlog1py(k - v, -rate)
-    if log_b > -700:
-        ratio = beta / math.exp(log_b)
-    else:  # β and b_v are too small for a double; b falls at least as fast as a geometric series
-        fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else math.inf
-        ratio = min(float(k), 1 / (1 - fall)) if fall < 1 else float(k)
-    return min(1.0, beta + delta * tally.canaries * (1 - beta) * ratio / v)
+    # Where β and b_v are too small for a double: b falls at least as fast as a geometric series.
+    fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else np.full(len(k), np.inf)
+    with np.errstate(divide="ignore"):
+        series = np.where(fall < 1, np.minimum(k, 1 / np.maximum(1 - fall, 1e-300)), k)
+    ratio = np.where(log_b > -700, beta / np.exp(np.maximum(log_b, -700)), series)
+    return beta, delta * canaries * (1 - beta) * ratio / v
 
 
 def _refutes_curve(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
@@ -179,6 +183,16 @@ def default_guess_numbers(canaries: int) -> tuple[int, ...]:
     """
     halves = (canaries >> i for i in range(8))
     return tuple(guesses for guesses in halves if guesses >= min(10, canaries))
+
+
+def guess_numbers_between(canaries: int) -> tuple[int, ...]:
+    """Return two numbers of guesses between each two of the default ones, and below the last: three for each factor of two.
+
+    >>> guess_numbers_between(100)
+    (79, 62, 39, 31, 19, 15)
+    """
+    thirds = (int(canaries * 2.0 ** (-i / 3)) for i in range(24) if i % 3)
+    return tuple(guesses for guesses in thirds if guesses >= min(10, canaries))
 
 
 def read_guess_numbers(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:

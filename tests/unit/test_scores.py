@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.curves import CurveBand
+from auditor.bounds.nested_guesses import bound_of_nested_guesses
 from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import Tradeoff
 from auditor.cli import main
@@ -59,11 +60,10 @@ def test_a_bound_is_computed_when_it_is_read_and_only_then(origin: _Origin, monk
     bound, delta, of_cells = OneRunGuesses.bound, OneRunGuesses.delta, CurveBand.of_cells
 
     def spy(name: str, do: Any) -> Any:
-        return lambda *given: (asked.append(name), do(*given))[1]
+        return lambda *given, **named: (asked.append(name), do(*given, **named))[1]
 
-    monkeypatch.setattr(
-        OneRunGuesses, "bound", lambda looks, claim, alpha: (asked.append(claim.symbol), bound(looks, claim, alpha))[1]
-    )
+    monkeypatch.setattr("auditor.scores.bound_of_nested_guesses", spy("ε", bound_of_nested_guesses))
+    monkeypatch.setattr(OneRunGuesses, "bound", spy("μ", bound))
     monkeypatch.setattr(OneRunGuesses, "delta", spy("δ", delta))
     monkeypatch.setattr(CurveBand, "of_cells", spy("band", of_cells))
     proved = audit_scores(*gaussian(200), origin)
@@ -102,14 +102,15 @@ def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores
     wins = []
     for coins in itertools.product([False, True], repeat=9):
         inside, given = np.array(coins), np.array(scores, float)
-        wins.append(count_right_guesses_with_ties(given[inside], given[~inside], guesses).wins)
+        [tally] = count_right_guesses_with_ties(given[inside], given[~inside], [guesses])
+        wins.append(tally.wins)
     for least in range(1, guesses + 1):
         assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED_SHARE) + 1e-12
 
 
 def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:
-    assert count_right_guesses_with_ties(np.ones(5), np.zeros(5), 10) == GuessTally(10, 10, 10)
-    assert count_right_guesses_with_ties(np.full(5, math.inf), np.full(5, -math.inf), 10) == GuessTally(10, 10, 10)
+    for inside, outside in ((np.ones(5), np.zeros(5)), (np.full(5, math.inf), np.full(5, -math.inf))):
+        assert count_right_guesses_with_ties(inside, outside, [10, 1]) == (GuessTally(10, 10, 10), GuessTally(10, 1, 1))
 
 
 @pytest.mark.parametrize("sides", [(100, 5000), (5000, 100), (3, 5000)])
