@@ -253,10 +253,10 @@ def audit_scores(
         cells = count_cells(sides[0], edges), count_cells(sides[1], edges)
         sides = _draw_sides_by_coins(*sides, (1 - SPARED_SHARE) * (1 - confidence))
     else:
-        from scipy.stats import binomtest
+        from scipy.special import bdtr
 
         number_in, number_out = map(len, sides)
-        if binomtest(number_in, number_in + number_out).pvalue < 1e-6:
+        if 2 * bdtr(min(number_in, number_out), number_in + number_out, 0.5) < 1e-6:
             raise InvalidInputError(
                 f"{number_in:,} canaries are inside and {number_out:,} outside; in one run, a fair coin for each canary must "
                 'decide this. Scores of separate runs have the origin "independent-runs"'
@@ -323,8 +323,6 @@ def count_right_guesses_with_ties(inside: Floats, outside: Floats, numbers: Sequ
 
 def _count_right_among_lowest(right: Floats, wrong: Floats, numbers: Ints) -> Ints:
     """Count ``right`` scores among the lowest, for each of ``numbers``; random tie-breaking rarely has fewer (SPARED_SHARE/2)."""
-    from scipy.stats import hypergeom
-
     right, wrong, every = np.sort(right), np.sort(wrong), np.sort(np.concatenate([right, wrong]))
     cuts = every[np.maximum(numbers, 1) - 1]
     below, equal = np.searchsorted(right, cuts), np.searchsorted(right, cuts, "right")
@@ -332,7 +330,11 @@ def _count_right_among_lowest(right: Floats, wrong: Floats, numbers: Ints) -> In
     counts, drawn = equal.copy(), numbers - below - below_wrong
     equal, tied = equal - below, equal + equal_wrong - below - below_wrong
     split = drawn < tied
-    counts[split] = below[split] + hypergeom.ppf(SPARED_SHARE / 2, tied[split], equal[split], drawn[split]).astype(int)
+    if split.any():
+        from scipy.stats import hypergeom
+
+        least = hypergeom.ppf(SPARED_SHARE / 2, tied[split], equal[split], drawn[split])
+        counts[split] = below[split] + least.astype(np.int64)
     return np.where(numbers > 0, counts, 0)
 
 

@@ -40,9 +40,9 @@ bound for T = t is the largest ε at which the limit of P[T ≥ t] is at most α
 the least such. Then P[T ≥ t] ≤ α, since a mechanism within (ε, δ) is within (ε', δ) for all larger ε'.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ LEAST_GUESSES = 16.0
 # J_g is computed for at most so many numbers of leaks, the last of which G exceeds with probability SPARED α at most.
 MOST_LEAKS, SPARED = 20, 0.01
 # Bounds are this near to the largest ε that is refuted.
-NEAR = 1e-6
+NEAR = 1e-5
 # A step of the walk is kept within so many standard deviations, and so many losses more. The rest counts as a crossing.
 WIDE, MORE = 8.0, 30.0
 # From this product of lengths on, convolutions are by Fourier transforms, whose rounding counts as a crossing too.
@@ -153,8 +153,10 @@ def probability_of_walk(numbers: Ints, limits: Ints, rate: float) -> float:
     >>> round(probability_of_walk(np.array([1, 2]), np.array([0, -1]), 0.25), 6)
     0.75
     """
-    crossed, first, live, most = 0.0, 0, np.ones(1), int(max(limits))
-    for added, limit in zip(np.diff(numbers, prepend=0).tolist(), limits.tolist(), strict=True):
+    crossed, first, live, most = 0.0, 0, np.ones(1), int(limits.max())
+    reachable = limits >= 0
+    steps = np.diff(numbers[reachable], prepend=0).tolist()
+    for added, limit in zip(steps, limits[reachable].tolist(), strict=True):
         if added:
             least, step, rest = _losses(added, rate)
             crossed, first = crossed + rest, first + least
@@ -175,13 +177,21 @@ def probability_of_walk(numbers: Ints, limits: Ints, rate: float) -> float:
 
 def _losses(trials: int, rate: float) -> tuple[int, Floats, float]:
     """Return the first of the likely numbers of losses, the probabilities from it on, and the probability of all others."""
-    from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
+    from scipy.special import bdtr, bdtrc
 
     near = WIDE * math.sqrt(trials * rate * (1 - rate)) + MORE
     least, most = max(0, math.floor(trials * rate - near)), min(trials, math.ceil(trials * rate + near))
-    lost: Any = np.arange(least, most + 1)
-    logs = gammaln(trials + 1) - gammaln(lost + 1) - gammaln(trials - lost + 1)
-    rest = (float(bdtr(least - 1, trials, rate)) if least else 0.0) + (
-        float(bdtrc(most, trials, rate)) if most < trials else 0.0
-    )
-    return least, np.exp(logs + xlogy(lost, rate) + xlog1py(trials - lost, -rate)), rest
+    lost, ways = _ways(trials)
+    logs = ways[least : most + 1] + lost[least : most + 1] * (math.log(rate) - math.log1p(-rate))
+    below = float(bdtr(least - 1, trials, rate)) if least else 0.0
+    above = float(bdtrc(most, trials, rate)) if most < trials else 0.0
+    return least, np.exp(logs + trials * math.log1p(-rate)), below + above
+
+
+@functools.lru_cache(maxsize=64)
+def _ways(trials: int) -> tuple[Floats, Floats]:
+    """Return all numbers of losses, and the logarithm of the number of ways to have as many."""
+    from scipy.special import gammaln
+
+    lost: Floats = np.arange(trials + 1.0)
+    return lost, np.asarray(gammaln(trials + 1) - gammaln(lost + 1) - gammaln(trials - lost + 1))
