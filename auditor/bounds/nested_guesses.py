@@ -77,10 +77,9 @@ def bound_of_nested_guesses(tallies: Sequence[GuessTally], delta: float, alpha: 
     from scipy.special import bdtr
 
     canaries = tallies[0].canaries
-    enough = 0.0 if apart else min(canaries, LEAST_GUESSES * delta * canaries / alpha)
+    largest = max(tally.guesses for tally in tallies)
+    enough = 0.0 if apart else min(largest, LEAST_GUESSES * delta * canaries / alpha)
     used = sorted((tally.guesses, tally.guesses - tally.wins) for tally in tallies if tally.guesses >= enough)
-    if not used:
-        return 0.0
     numbers, lost = np.array(used).T
     level = alpha / math.ceil(len(used) / ALIKE)
     leaks, chances = _leaks(canaries, delta, alpha) if apart else (np.zeros(1, np.int64), np.ones(1))

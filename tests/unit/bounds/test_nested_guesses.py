@@ -133,6 +133,8 @@ def test_one_number_of_guesses_is_bounded_as_it_is_alone(delta: float) -> None:
         if proved:
             exact = p_value_independent(tradeoff_curve(ApproximateDP(proved, delta)), tally)
             assert exact == pytest.approx(0.05, rel=0.03)
+    # However large δ is, the most guesses that are given count.
+    assert bound({100: 100}, 1000, 1e-3, 0.05, apart=False) > 1
     assert bound({60: 60}, 100, delta, 0.05, apart=True) > bound({60: 50}, 100, delta, 0.05, apart=True) > 0
 
 
