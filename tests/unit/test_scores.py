@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import PROJECT
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+import benchmarks.scores as scores_benchmark
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.curves import CurveBand
 from auditor.bounds.nested_guesses import bound_of_nested_guesses
@@ -300,3 +302,31 @@ def test_the_command_fails_on_a_broken_curve(tmp_path: Path, capsys: pytest.Capt
         curve = ["--tradeoff", str(tmp_path / f"{name}.json")]
         assert main(["scores", *files, "--from", "independent-runs", *curve, "--json"]) == status
         assert json.loads(capsys.readouterr().out)["violated"] is bool(status)
+
+
+# --- Beside other libraries ---
+
+
+def test_the_page_shows_the_figures_of_the_benchmark_and_they_say_what_it_says() -> None:
+    page = (PROJECT / "docs/how-to/scores.md").read_text(encoding="utf-8")
+    figures = json.loads((PROJECT / "benchmarks/results/scores.json").read_text(encoding="utf-8"))["figures"]
+    assert scores_benchmark.with_tables(page, figures) == page
+    every, possible = figures["the same scores"], figures["largest possible median"]["95 %"]
+    assert f"{possible:.1f}" in page
+    for truth in every.values():
+        for way, found in truth.items():
+            if way.startswith("auditor: ") and not way.endswith(scores_benchmark.SUFFIX):
+                # At a level of 5 %, more errors have probability below 1e-6.
+                assert found["errors"] <= binom.isf(1e-6, found["runs"], 0.05)
+    gaussian_noise = every[next(name for name in every if name.startswith("Gaussian"))]
+    ours, theirs = gaussian_noise["auditor: one-run"], gaussian_noise["jax-privacy: epsilon_one_run"]
+    assert theirs["median bound"] < ours["median bound"] <= possible + 0.01
+    seconds = figures["seconds"]
+    assert seconds["auditor: one-run"] <= 2 * seconds["jax-privacy: epsilon_one_run"]
+
+
+def test_the_largest_possible_median_rises_with_the_canaries_and_stays_below_the_truth() -> None:
+    """With one canary, no test of level 5 % has a power of one half."""
+    assert scores_benchmark.largest_possible_median(1, 0.05, runs=2_000) == 0
+    few, more = (scores_benchmark.largest_possible_median(canaries, 0.05, runs=2_000) for canaries in (100, 400))
+    assert 0.8 < few < more < TRUE_EPSILON
