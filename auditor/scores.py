@@ -1,12 +1,13 @@
 """Bounds from existing scores, such as those that an attack assigns to members and non-members of the training data."""
 
 import csv
+import functools
 import hashlib
 import io
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,11 +17,12 @@ from numpy.typing import ArrayLike
 from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.curves import Box, CurveBand, choose_thresholds, count_cells
-from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessTally, OneRunGuesses, read_guess_numbers
+from auditor.bounds.intervals import Floats, Ints
+from auditor.bounds.nested_guesses import bound_of_nested_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, guess_numbers_between, read_guess_numbers
 from auditor.claims import ApproximateDP, GaussianDP, Tradeoff
 from auditor.defaults import CONFIDENCE
-from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
+from auditor.errors import InvalidInputError, did_you_mean, require_known
 from auditor.untrusted_files import read_bytes, read_json, read_text
 
 # The most bytes of a file of scores.
@@ -49,33 +51,66 @@ QUANTILES, TYPE_I_ERRORS = 256, (0.001, 0.01, 0.05, 0.2, 0.5)
 SPARED_SHARE = 0.01
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScoreBounds:
-    """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
+    """The bounds that scores prove, if everything ``assumed`` is true: ε, the band, and μ with the profile.
 
-    ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` is a lower bound on μ, and ``profile`` lists (ε, lower bound on
-    δ). ``guesses`` lists pairs: a number of guesses, and the number of right guesses. With tied scores, at least this
-    number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
-
-    From independent runs, there is a band, too, which holds with probability ``confidence`` by itself. ``band`` lists for each
-    threshold the limits of the type I error, and those of the type II error, of the test that says "inside" above the threshold.
-    ``reached`` lists type I errors, each with a type II error that tests certainly reach. ``claim`` is a trade-off curve that was
-    claimed, or None, and ``excess`` (nats) by how much the band exceeds the ε of a line of it: above 0, the claim is broken.
+    Each of these three holds with probability ``confidence``, and is computed when it is first read. ``guesses`` lists pairs: a
+    number of guesses, and the number of right guesses. With tied scores, at least this number is right with probability 0.99.
+    ``between`` lists such pairs for numbers between those, which count for ε only. ``canaries`` is the number of canaries to
+    guess on, and ``cells`` has how many scores of each side lie between the thresholds of the band (independent runs only).
+    ``claim`` is a trade-off curve that was claimed, or None.
     """
 
     origin: _Origin
-    epsilon: float
     delta: float
-    mu: float
-    profile: tuple[tuple[float, float], ...]
     confidence: float
     canaries: int
     guesses: tuple[tuple[int, int], ...]
-    assumed: tuple[str, ...]
-    band: tuple[Box, ...] = ()
-    reached: tuple[tuple[float, float], ...] = ()
+    between: tuple[tuple[int, int], ...] = ()
+    cells: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     claim: Tradeoff | None = None
-    excess: float | None = None
+
+    @functools.cached_property
+    def epsilon(self) -> float:
+        """A lower bound on ε at ``delta`` (nats), from all numbers of guesses together."""
+        tallies = [GuessTally(self.canaries, *each) for each in (*self.guesses, *self.between)]
+        return bound_of_nested_guesses(tallies, self.delta, self._alpha, apart=self.origin != "one-run")
+
+    @functools.cached_property
+    def mu(self) -> float:
+        """A lower bound on μ."""
+        return self._looks.bound(GaussianDP(0), self._alpha)
+
+    @functools.cached_property
+    def profile(self) -> tuple[tuple[float, float], ...]:
+        """Pairs of an ε (nats) and a lower bound on δ at this ε. They hold together, and with ``mu``."""
+        return tuple((epsilon, self._looks.delta(epsilon, self._alpha)) for epsilon in EPSILONS)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What must be true for the bounds to hold."""
+        return ASSUMPTIONS[self.origin]
+
+    @functools.cached_property
+    def band(self) -> tuple[Box, ...]:
+        """For each threshold the limits of the type I error, and those of the type II error, of the test that says "inside" above.
+
+        There is a band for independent runs only. It holds with probability ``confidence`` by itself.
+        """
+        return self._curve.boxes() if self._curve else ()
+
+    @functools.cached_property
+    def reached(self) -> tuple[tuple[float, float], ...]:
+        """Type I errors, each with a type II error that tests certainly reach, by the band."""
+        if self._curve is None:
+            return ()
+        return tuple(zip(TYPE_I_ERRORS, self._curve.least_missed(np.array(TYPE_I_ERRORS)).tolist(), strict=True))
+
+    @functools.cached_property
+    def excess(self) -> float | None:
+        """By how much (nats) the band exceeds the ε of a line of the claim; above 0, the claim is broken. None without a claim."""
+        return None if self._curve is None or self.claim is None else self._curve.excess(self.claim)
 
     @property
     def violated(self) -> bool:
@@ -85,7 +120,7 @@ class ScoreBounds:
     @property
     def epsilon_if_gaussian(self) -> float:
         """The ε at δ of Gaussian noise with μ = ``mu``. It is a lower bound on ε only for a Gaussian mechanism."""
-        if self.mu == 0 or self.delta >= 1:
+        if self.mu == 0:
             return 0.0
         if math.isinf(self.mu) or self.delta == 0:
             return math.inf
@@ -96,11 +131,42 @@ class ScoreBounds:
         most = self.mu * (self.mu / 2 + 40)
         return 0.0 if suffices(0.0) else narrow_bracket(suffices, 0.0, most, lambda low, high: high - low < 1e-9)[0]
 
+    @property
+    def _alpha(self) -> float:
+        """The level that is left for the guesses: a share is spared for ties, and for coins that draw sides."""
+        spared = 2 if self.origin == "independent-runs" else 1
+        return (1 - SPARED_SHARE) ** spared * (1 - self.confidence)
+
+    @functools.cached_property
+    def _looks(self) -> OneRunGuesses:
+        tallies = tuple(GuessTally(self.canaries, *each) for each in self.guesses)
+        return OneRunGuesses(tallies, apart=self.origin != "one-run")
+
+    @functools.cached_property
+    def _curve(self) -> CurveBand | None:
+        return None if self.cells is None else CurveBand.of_cells(*self.cells, 1 - self.confidence)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields by name, and ``epsilon_if_gaussian``; without a claim, no claim and no excess."""
-        claimed = {"claim": self.claim.to_dict(), "violated": self.violated} if self.claim else {}
-        entry = {key: value for key, value in asdict(self).items() if self.claim or key not in ("claim", "excess")}
-        return {**entry, **claimed, "epsilon_if_gaussian": self.epsilon_if_gaussian}
+        """Return all bounds by name, and what they are made of; without a claim, no claim and no excess."""
+        claimed = (
+            {"claim": self.claim.to_dict(), "excess": self.excess, "violated": self.violated} if self.claim else {}
+        )
+        return {
+            "origin": self.origin,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "mu": self.mu,
+            "profile": self.profile,
+            "confidence": self.confidence,
+            "canaries": self.canaries,
+            "guesses": self.guesses,
+            "between": self.between,
+            "assumed": self.assumed,
+            "band": self.band,
+            "reached": self.reached,
+            **claimed,
+            "epsilon_if_gaussian": self.epsilon_if_gaussian,
+        }
 
     def _of_band(self) -> list[str]:
         """Return the lines about the band, if there is one. A type II error is rounded up."""
@@ -173,7 +239,7 @@ def audit_scores(
     (True, True)
     """
     require_known("origin is", [origin], get_args(_Origin))
-    require_number("delta", delta, 0, 1)
+    ApproximateDP(0.0, delta)  # raises unless it is a δ
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
     if claim is not None and (not isinstance(claim, Tradeoff) or origin != "independent-runs"):
@@ -181,45 +247,26 @@ def audit_scores(
             f"claim is {claim!r}, and the scores are from {origin}; a claim must be a Tradeoff, for scores of independent runs"
         )
     sides = _require_scores("inside", inside), _require_scores("outside", outside)
-    band = _band_of(*sides, 1 - confidence) if origin == "independent-runs" else None
-    alpha = (1 - SPARED_SHARE) * (1 - confidence)
+    cells = None
     if origin == "independent-runs":
-        sides, alpha = _draw_sides_by_coins(*sides, alpha), (1 - SPARED_SHARE) * alpha
+        edges = choose_thresholds(sides, QUANTILES)
+        cells = count_cells(sides[0], edges), count_cells(sides[1], edges)
+        sides = _draw_sides_by_coins(*sides, (1 - SPARED_SHARE) * (1 - confidence))
     else:
-        from scipy.stats import binomtest
+        from scipy.special import bdtr
 
         number_in, number_out = map(len, sides)
-        if binomtest(number_in, number_in + number_out).pvalue < 1e-6:
+        if 2 * bdtr(min(number_in, number_out), number_in + number_out, 0.5) < 1e-6:
             raise InvalidInputError(
                 f"{number_in:,} canaries are inside and {number_out:,} outside; in one run, a fair coin for each canary must "
                 'decide this. Scores of separate runs have the origin "independent-runs"'
             )
-    numbers = read_guess_numbers(guesses, sum(map(len, sides)))
-    looks = OneRunGuesses(
-        tuple(count_right_guesses_with_ties(*sides, number) for number in numbers), apart=origin != "one-run"
-    )
-    return ScoreBounds(
-        origin,
-        looks.bound(ApproximateDP(0, delta), alpha),
-        delta,
-        looks.bound(GaussianDP(0), alpha),
-        tuple((epsilon, looks.delta(epsilon, alpha)) for epsilon in EPSILONS),
-        confidence,
-        looks.tallies[0].canaries,
-        tuple((tally.guesses, tally.wins) for tally in looks.tallies),
-        ASSUMPTIONS[origin],
-        *((band.boxes(), _reached(band), claim, None if claim is None else band.excess(claim)) if band else ()),
-    )
-
-
-def _band_of(inside: Floats, outside: Floats, alpha: float) -> CurveBand:
-    """Return the band of all scores, which are independent on each side. No coins are needed."""
-    edges = choose_thresholds([inside, outside], QUANTILES)
-    return CurveBand.of_cells(count_cells(inside, edges), count_cells(outside, edges), alpha)
-
-
-def _reached(band: CurveBand) -> tuple[tuple[float, float], ...]:
-    return tuple(zip(TYPE_I_ERRORS, band.least_missed(np.array(TYPE_I_ERRORS)).tolist(), strict=True))
+    canaries = sum(map(len, sides))
+    numbers = read_guess_numbers(guesses, canaries)
+    between = guess_numbers_between(canaries) if guesses is None else ()
+    counted = tuple((tally.guesses, tally.wins) for tally in count_right_guesses_with_ties(*sides, numbers + between))
+    at = len(numbers)
+    return ScoreBounds(origin, delta, confidence, canaries, counted[:at], counted[at:], cells, claim)
 
 
 def _require_scores(name: str, given: ArrayLike) -> Floats:
@@ -260,29 +307,35 @@ def _draw_sides_by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
 
 
-def count_right_guesses_with_ties(inside: Floats, outside: Floats, guesses: int) -> GuessTally:
-    """Count right guesses: "in" for the highest scores, and "out" for as many of the lowest, or one fewer.
+def count_right_guesses_with_ties(inside: Floats, outside: Floats, numbers: Sequence[int]) -> tuple[GuessTally, ...]:
+    """Count right guesses for each number: "in" for the highest scores, and "out" for as many of the lowest, or one fewer.
 
     Ties are broken at random. The count returned is one that random tie-breaking reaches with probability at least
     1 − SPARED_SHARE. So if random tie-breaking refutes a true claim with probability at most α (type I error), this count
-    does so with probability at most α/(1 − SPARED_SHARE).
+    does so with probability at most α/(1 − SPARED_SHARE), also if the largest of several bounds is taken.
     """
+    guesses = np.array(numbers)
     low = guesses // 2
     wins = _count_right_among_lowest(outside, inside, low) + _count_right_among_lowest(-inside, -outside, guesses - low)
-    return GuessTally(len(inside) + len(outside), guesses, wins)
+    each = zip(guesses.tolist(), wins.tolist(), strict=True)
+    return tuple(GuessTally(len(inside) + len(outside), number, right) for number, right in each)
 
 
-def _count_right_among_lowest(right: Floats, wrong: Floats, number: int) -> int:
-    """Count ``right`` scores among the ``number`` lowest; random tie-breaking has fewer with probability SPARED_SHARE/2."""
-    from scipy.stats import hypergeom
+def _count_right_among_lowest(right: Floats, wrong: Floats, numbers: Ints) -> Ints:
+    """Count ``right`` scores among the lowest, for each of ``numbers``; random tie-breaking rarely has fewer (SPARED_SHARE/2)."""
+    right, wrong, every = np.sort(right), np.sort(wrong), np.sort(np.concatenate([right, wrong]))
+    cuts = every[np.maximum(numbers, 1) - 1]
+    below, equal = np.searchsorted(right, cuts), np.searchsorted(right, cuts, "right")
+    below_wrong, equal_wrong = np.searchsorted(wrong, cuts), np.searchsorted(wrong, cuts, "right")
+    counts, drawn = equal.copy(), numbers - below - below_wrong
+    equal, tied = equal - below, equal + equal_wrong - below - below_wrong
+    split = drawn < tied
+    if split.any():
+        from scipy.stats import hypergeom
 
-    if not number:
-        return 0
-    cut = np.partition(np.concatenate([right, wrong]), number - 1)[number - 1]
-    below, equal = int((right < cut).sum()), int((right == cut).sum())
-    others = int((wrong == cut).sum())
-    drawn = number - below - int((wrong < cut).sum())
-    return below + int(hypergeom.ppf(SPARED_SHARE / 2, equal + others, equal, drawn))
+        least = hypergeom.ppf(SPARED_SHARE / 2, tied[split], equal[split], drawn[split])
+        counts[split] = below[split] + least.astype(np.int64)
+    return np.where(numbers > 0, counts, 0)
 
 
 def read_scores(place: str) -> Floats:

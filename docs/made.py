@@ -10,6 +10,7 @@ if that shows other numbers than the page. What is true stays as it is, so a sec
 
 import contextlib
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,16 @@ def write_reference() -> None:
     _write(reference_pages.REFERENCE / "outputs.md", ways.table())
     for page, text in reference_pages.pages().items():
         _write(reference_pages.REFERENCE / page, text)
+    write_scores()
+
+
+def write_scores() -> None:
+    """Write the tables of the page on scores, from the figures of their benchmark."""
+    from benchmarks import scores
+
+    page, results = PROJECT / "docs" / "how-to" / "scores.md", PROJECT / "benchmarks" / "results" / "scores.json"
+    figures = json.loads(results.read_text(encoding="utf-8"))["figures"]
+    _write(page, scores.with_tables(page.read_text(encoding="utf-8"), figures))
 
 
 def write_outputs(name: str, folder: Path) -> None:

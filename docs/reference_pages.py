@@ -321,7 +321,7 @@ def _signature(name: str, node: ast.stmt) -> str:
         listed = [_taken(ast.unparse(part.target), part.annotation, _default_of(part.value)) for part in own]
         return _laid_out(name, listed) if own else "\n".join([name, *(f"    {one}" for one in named)])
     assert isinstance(node, ast.FunctionDef)
-    if any(isinstance(part, ast.Name) and part.id == "property" for part in node.decorator_list):
+    if any(ast.unparse(part) in ("property", "functools.cached_property") for part in node.decorator_list):
         return f"{name}: {_type(node.returns)}"
     return _called(name, node)
 

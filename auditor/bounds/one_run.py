@@ -42,9 +42,12 @@ from numpy.typing import NDArray
 
 from auditor.bounds.bisection import bracket_threshold, narrow_bracket
 from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import Floats, Ints
 from auditor.claims import PrivacyClaim
 from auditor.errors import InvalidInputError
+
+# Bounds are multiples of this number above the least value of their quantity.
+STEP = 2.0**-17
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +83,25 @@ def p_value_of_line(tally: GuessTally, rate: float, delta: float) -> float:
     Truncation does not help. If c ≤ v, tail c adds n z_c β P[B < c]/(c b_c), which rises with c, as P[B < c]/(c b_c)
     does. If c > v, it adds n z_c P[B ≥ c](1 − β)/(c b_c), which falls, as P[B ≥ c]/b_c does. So c = v is best for δ.
     """
+    beta, paid = terms_of_line(tally.canaries, np.array([tally.guesses]), np.array([tally.wins]), rate, delta)
+    return float(min(1.0, beta[0] + paid[0]))
+
+
+def terms_of_line(canaries: int, guesses: Ints, wins: Ints, rate: float, delta: float) -> tuple[Floats, Floats]:
+    """Return β and δ n β (1 − β)/(v b_v) of :func:`p_value_of_line`, of the shape of ``guesses`` and ``wins``."""
     from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
-    k, v = tally.guesses, tally.wins
-    if v == 0:
-        return 1.0
-    beta = float(bdtrc(v - 1, k, rate))
+    k, v = guesses, np.maximum(wins, 1)
+    beta = np.where(wins > 0, bdtrc(v - 1, k, rate), 1.0)
     if delta == 0:
-        return beta
+        return beta, np.zeros(len(beta))
     log_b = gammaln(k + 1) - gammaln(v + 1) - gammaln(k - v + 1) + xlogy(v, rate) + xlog1py(k - v, -rate)
-    if log_b > -700:
-        ratio = beta / math.exp(log_b)
-    else:  # β and b_v are too small for a double; b falls at least as fast as a geometric series
-        fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else math.inf
-        ratio = min(float(k), 1 / (1 - fall)) if fall < 1 else float(k)
-    return min(1.0, beta + delta * tally.canaries * (1 - beta) * ratio / v)
+    # Where β and b_v are too small for a double: b falls at least as fast as a geometric series.
+    fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else np.full(len(k), np.inf)
+    with np.errstate(divide="ignore"):
+        series = np.where(fall < 1, np.minimum(k, 1 / np.maximum(1 - fall, 1e-300)), k)
+    ratio = np.where(log_b > -700, beta / np.exp(np.maximum(log_b, -700)), series)
+    return beta, delta * canaries * (1 - beta) * ratio / v
 
 
 def _refutes_curve(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
@@ -131,27 +138,41 @@ def p_value_independent(curve: TradeoffCurve, tally: GuessTally) -> float:
 
     The integral over T is cut into cells. The integrand is largest at a cell's lower end, since W(T)/T rises with T.
     """
+    return _limits_of_independent(curve, tally, 1)[1]
+
+
+def refutes_independent(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
+    """Whether :func:`p_value_independent` is at most ``alpha``; a sixteenth of the cells decides it in most cases."""
+    least, most = _limits_of_independent(curve, tally, 16)
+    return most <= alpha or (least <= alpha and p_value_independent(curve, tally) <= alpha)
+
+
+def _limits_of_independent(curve: TradeoffCurve, tally: GuessTally, joined: int) -> tuple[float, float]:
+    """Return limits of what the cells of T add up to, with so many cells ``joined``: the integrand falls with T."""
     from scipy.special import bdtr
 
     n, k, u = tally.canaries, tally.guesses, tally.guesses - tally.wins
     if tally.wins == 0:
-        return 1.0
+        return 1.0, 1.0
     if k == n:
-        return float(bdtr(u, k, curve.least_wrong_rate(np.ones(1)))[0])
-    least, chances = _cells_of_share(n, k)
-    rates = np.where(least > 0, curve.least_wrong_rate(least) / np.maximum(least, 1e-300), 0.0)
-    return float(min(1.0, chances @ bdtr(u, k, rates)))
+        exact = float(bdtr(u, k, curve.least_wrong_rate(np.ones(1)))[0])
+        return exact, exact
+    least, below = _cells_of_share(n, k)
+    ends, chances = least[::joined], np.diff(below[::joined], append=1.0)
+    rates = np.where(ends > 0, curve.least_wrong_rate(ends) / np.maximum(ends, 1e-300), 0.0)
+    values = bdtr(u, k, rates)
+    return float(chances[:-1] @ values[1:]), float(min(1.0, chances @ values))
 
 
 @functools.lru_cache(maxsize=32)  # a search tries many numbers of wins with the same cells
 def _cells_of_share(n: int, k: int) -> tuple[Floats, Floats]:
-    """Return the lower ends of cells of T ~ Beta(K + 1, n − K), and their probabilities."""
+    """Return the lower ends of cells of T ~ Beta(K + 1, n − K), and the probabilities that T lies below these."""
     from scipy.special import betainc
 
     mean = (k + 1) / (n + 1)
     spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # nine standard deviations of T
     ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), 2_000), 1.0]
-    return ends[:-1], np.diff(betainc(k + 1, n - k, ends))
+    return ends[:-1], betainc(k + 1, n - k, ends[:-1])
 
 
 def default_guess_numbers(canaries: int) -> tuple[int, ...]:
@@ -162,6 +183,16 @@ def default_guess_numbers(canaries: int) -> tuple[int, ...]:
     """
     halves = (canaries >> i for i in range(8))
     return tuple(guesses for guesses in halves if guesses >= min(10, canaries))
+
+
+def guess_numbers_between(canaries: int) -> tuple[int, ...]:
+    """Return two numbers of guesses between each two of the default ones, and below the last: three for each factor of two.
+
+    >>> guess_numbers_between(100)
+    (79, 62, 39, 31, 19, 15)
+    """
+    thirds = (int(canaries * 2.0 ** (-i / 3)) for i in range(24) if i % 3)
+    return tuple(guesses for guesses in thirds if guesses >= min(10, canaries))
 
 
 def read_guess_numbers(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
@@ -198,11 +229,11 @@ class OneRunGuesses:
     def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
         """Whether the right guesses refute a claim. If the claim holds, this has a probability of at most ``alpha``."""
         curve = tradeoff_curve(claim)
-        return any(self._refutes(curve, tally, alpha) for tally in self.tallies)
+        return any(self._refutes(curve, tally, alpha / len(self.tallies)) for tally in self.tallies)
 
-    def _refutes(self, curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
-        share = alpha / len(self.tallies)
-        return p_value_independent(curve, tally) <= share if self.apart else refutes_any_mechanism(curve, tally, share)
+    def _refutes(self, curve: TradeoffCurve, tally: GuessTally, share: float) -> bool:
+        """Whether one number of guesses refutes the curve at its share of alpha."""
+        return (refutes_independent if self.apart else refutes_any_mechanism)(curve, tally, share)
 
     def p_value_independent(self, claim: PrivacyClaim) -> float:
         """Return the smallest level at which these guesses refute a claim, if canaries do not affect each other."""
@@ -215,7 +246,14 @@ class OneRunGuesses:
         A claim with a larger value allows more, so the refuted values are an interval. Bounds on several quantities,
         and those of :meth:`delta`, hold together: if one is wrong, the truth makes a number of right guesses unlikely.
         """
-        return largest_refuted(lambda value: self.refute(claim.with_value(value), alpha), claim.least_value)
+        share, best = alpha / len(self.tallies), claim.least_value
+        for tally in self.tallies:
+
+            def refutes(value: float, tally: GuessTally = tally) -> bool:
+                return self._refutes(tradeoff_curve(claim.with_value(value)), tally, share)
+
+            best = largest_refuted(refutes, best)
+        return best
 
     def best(self, claim: PrivacyClaim, alpha: float) -> GuessTally:
         """Return the entry of ``tallies`` that proves the largest bound."""
@@ -224,11 +262,11 @@ class OneRunGuesses:
 
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return a lower bound on δ at ε (nats), to within a factor 1.05. The bounds at all ε hold together."""
-        best = 0.0
+        share, best = alpha / len(self.tallies), 0.0
         for tally in self.tallies:
 
             def is_not_refuted(delta: float, tally: GuessTally = tally) -> bool:
-                return not self._refutes(TradeoffCurve.of(np.array([epsilon]), np.array([delta])), tally, alpha)
+                return not self._refutes(TradeoffCurve.of(np.array([epsilon]), np.array([delta])), tally, share)
 
             # Only a larger δ than that of earlier entries is searched for.
             if not is_not_refuted(least := max(best, 1e-9)):
@@ -263,22 +301,23 @@ class OneRunGuesses:
 
     def _critical(self, claim: PrivacyClaim, alpha: float) -> Iterator[GuessTally]:
         """Yield each entry of ``tallies`` with the fewest wins that refute the claim, if any number of wins does."""
-        curve = tradeoff_curve(claim)
+        curve, share = tradeoff_curve(claim), alpha / len(self.tallies)
         for tally in self.tallies:
 
             def refutes(wins: int, tally: GuessTally = tally) -> bool:
-                return self._refutes(curve, replace(tally, wins=wins), alpha)
+                return self._refutes(curve, replace(tally, wins=wins), share)
 
             if refutes(tally.guesses):
                 yield replace(tally, wins=narrow_bracket(refutes, 0, tally.guesses, lambda low, high: False)[1])
 
 
 def largest_refuted(refutes: Callable[[float], bool], least: float = 0.0) -> float:
-    """Return the largest refuted value, to within 1e-5; ``least`` if none is refuted, ∞ if all up to 1e4 are."""
-    if not refutes(least):
+    """Return ``least`` plus the largest multiple of STEP that is refuted; ``least`` if none is, ∞ if all up to 1e4 are."""
+
+    def is_not_refuted(steps: int) -> bool:
+        return not refutes(least + steps * STEP)
+
+    # The first step decides most searches: few of several numbers of guesses prove more than those before.
+    if math.isinf(least) or is_not_refuted(1):
         return least
-
-    def is_not_refuted(excess: float) -> bool:
-        return not refutes(least + excess)
-
-    return least + bracket_threshold(is_not_refuted, 0.0, 1.0, lambda low, high: high - low <= 1e-5, 1e4)[0]
+    return least + STEP * bracket_threshold(is_not_refuted, 1, round(1 / STEP), lambda low, high: False, 1e4 / STEP)[0]

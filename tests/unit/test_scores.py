@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import PROJECT
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+import benchmarks.scores as scores_benchmark
 from auditor.bounds.conversions import gaussian_delta
-from auditor.bounds.one_run import GuessTally
+from auditor.bounds.curves import CurveBand
+from auditor.bounds.nested_guesses import bound_of_nested_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import Tradeoff
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
+from auditor.scores import EPSILONS, SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -52,6 +56,30 @@ def test_each_origin_says_what_it_assumes() -> None:
     assert said["one-run"].mu <= said["one-run-apart"].mu
 
 
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_bound_is_computed_when_it_is_read_and_only_then(origin: _Origin, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    bound, delta, of_cells = OneRunGuesses.bound, OneRunGuesses.delta, CurveBand.of_cells
+
+    def spy(name: str, do: Any) -> Any:
+        return lambda *given, **named: (asked.append(name), do(*given, **named))[1]
+
+    monkeypatch.setattr("auditor.scores.bound_of_nested_guesses", spy("ε", bound_of_nested_guesses))
+    monkeypatch.setattr(OneRunGuesses, "bound", spy("μ", bound))
+    monkeypatch.setattr(OneRunGuesses, "delta", spy("δ", delta))
+    monkeypatch.setattr(CurveBand, "of_cells", spy("band", of_cells))
+    proved = audit_scores(*gaussian(200), origin)
+    assert asked == []
+    for _ in range(2):
+        assert proved.epsilon >= 0
+        assert asked == ["ε"]
+    assert proved.mu >= 0
+    assert asked == ["ε", "μ"]
+    assert "assumed: " in str(proved)
+    assert asked == ["ε", "μ", *["δ"] * len(EPSILONS), *["band"] * (origin == "independent-runs")]
+    assert proved.to_dict()["epsilon"] == proved.epsilon
+
+
 def test_equal_scores_do_not_show_the_side() -> None:
     """All scores are equal, and the files have all of one side first."""
     for origin in ORIGINS:
@@ -76,14 +104,15 @@ def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores
     wins = []
     for coins in itertools.product([False, True], repeat=9):
         inside, given = np.array(coins), np.array(scores, float)
-        wins.append(count_right_guesses_with_ties(given[inside], given[~inside], guesses).wins)
+        [tally] = count_right_guesses_with_ties(given[inside], given[~inside], [guesses])
+        wins.append(tally.wins)
     for least in range(1, guesses + 1):
         assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED_SHARE) + 1e-12
 
 
 def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:
-    assert count_right_guesses_with_ties(np.ones(5), np.zeros(5), 10) == GuessTally(10, 10, 10)
-    assert count_right_guesses_with_ties(np.full(5, math.inf), np.full(5, -math.inf), 10) == GuessTally(10, 10, 10)
+    for inside, outside in ((np.ones(5), np.zeros(5)), (np.full(5, math.inf), np.full(5, -math.inf))):
+        assert count_right_guesses_with_ties(inside, outside, [10, 1]) == (GuessTally(10, 10, 10), GuessTally(10, 1, 1))
 
 
 @pytest.mark.parametrize("sides", [(100, 5000), (5000, 100), (3, 5000)])
@@ -122,6 +151,7 @@ def test_given_numbers_of_guesses_count() -> None:
         ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
         ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
         ([1.0], [0.0], {"delta": 2}, "delta is 2"),
+        ([1.0], [0.0], {"delta": 1}, "delta is 1"),
         ([1.0], [0.0], {"confidence": 1}, "confidence is 1"),
         ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": [19]}, "one or several integers from 1 to 18"),
         ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": []}, "one or several integers from 1 to 18"),
@@ -272,3 +302,31 @@ def test_the_command_fails_on_a_broken_curve(tmp_path: Path, capsys: pytest.Capt
         curve = ["--tradeoff", str(tmp_path / f"{name}.json")]
         assert main(["scores", *files, "--from", "independent-runs", *curve, "--json"]) == status
         assert json.loads(capsys.readouterr().out)["violated"] is bool(status)
+
+
+# --- Beside other libraries ---
+
+
+def test_the_page_shows_the_figures_of_the_benchmark_and_they_say_what_it_says() -> None:
+    page = (PROJECT / "docs/how-to/scores.md").read_text(encoding="utf-8")
+    figures = json.loads((PROJECT / "benchmarks/results/scores.json").read_text(encoding="utf-8"))["figures"]
+    assert scores_benchmark.with_tables(page, figures) == page
+    every, possible = figures["the same scores"], figures["largest possible median"]["95 %"]
+    assert f"{possible:.1f}" in page
+    for truth in every.values():
+        for way, found in truth.items():
+            if way.startswith("auditor: ") and not way.endswith(scores_benchmark.SUFFIX):
+                # At a level of 5 %, more errors have probability below 1e-6.
+                assert found["errors"] <= binom.isf(1e-6, found["runs"], 0.05)
+    gaussian_noise = every[next(name for name in every if name.startswith("Gaussian"))]
+    ours, theirs = gaussian_noise["auditor: one-run"], gaussian_noise["jax-privacy: epsilon_one_run"]
+    assert theirs["median bound"] < ours["median bound"] <= possible + 0.01
+    seconds = figures["seconds"]
+    assert seconds["auditor: one-run"] <= 2 * seconds["jax-privacy: epsilon_one_run"]
+
+
+def test_the_largest_possible_median_rises_with_the_canaries_and_stays_below_the_truth() -> None:
+    """With one canary, no test of level 5 % has a power of one half."""
+    assert scores_benchmark.largest_possible_median(1, 0.05, runs=2_000) == 0
+    few, more = (scores_benchmark.largest_possible_median(canaries, 0.05, runs=2_000) for canaries in (100, 400))
+    assert 0.8 < few < more < TRUE_EPSILON

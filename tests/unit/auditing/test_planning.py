@@ -214,7 +214,7 @@ def test_the_canaries_that_are_needed_are_found_by_few_evaluations(
     def counting(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *given: evaluated.append(1) or function(*given)
 
-    for name in ("p_value_independent", "refutes_any_mechanism"):
+    for name in ("_limits_of_independent", "refutes_any_mechanism"):
         monkeypatch.setattr(one_run, name, counting(getattr(one_run, name)))
     foresee(with_canaries(auditor.GaussianDP(0.1), 50, runs=20, apart=apart))
     assert 0 < len(evaluated) < 6_000

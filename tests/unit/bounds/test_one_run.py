@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
 from auditor.bounds.one_run import (
+    STEP,
     GuessTally,
     OneRunGuesses,
     count_right_guesses,
@@ -19,6 +20,7 @@ from auditor.bounds.one_run import (
     p_value_independent,
     p_value_of_line,
     refutes_any_mechanism,
+    refutes_independent,
 )
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
@@ -174,6 +176,32 @@ def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart
     # Fewer correct guesses prove no more, and neither does a smaller level.
     assert OneRunGuesses((GuessTally(400, 400, 290), GuessTally(400, 100, 89)), apart).bound(claim, 0.05) <= bound
     assert looks.bound(claim, 0.001) <= bound
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("claim", [*CLAIMS, ApproximateDP(0.0, 0.02)])
+def test_a_bound_is_the_last_step_that_any_number_of_guesses_refutes(claim: PrivacyClaim, apart: bool) -> None:
+    """The search skips numbers of guesses that prove no more than those before; this is the definition, with all of them."""
+    rng = np.random.default_rng(0)
+    for canaries in (1, 12, 90, 700):
+        for rate in (0.5, 0.7, 0.9, 1.0):
+            numbers = rng.permutation(default_guess_numbers(canaries)).tolist()
+            looks = OneRunGuesses(tuple(GuessTally(canaries, k, rng.binomial(k, rate)) for k in numbers), apart)
+            bound = looks.bound(claim, 0.1)
+            assert ((bound - claim.least_value) / STEP).is_integer()
+            assert bound == claim.least_value or looks.refute(claim.with_value(bound), 0.1)
+            assert not looks.refute(claim.with_value(bound + STEP), 0.1)
+
+
+def test_few_cells_decide_as_all_of_them_do() -> None:
+    rng = np.random.default_rng(0)
+    for claim in (*CLAIMS, GaussianDP(2.0), ApproximateDP(1.0, 0.05), ApproximateDP(0.5, 0.9)):
+        curve = tradeoff_curve(claim)
+        for canaries in (2, 40, 1000):
+            tally = GuessTally(canaries, k := int(rng.integers(1, canaries + 1)), int(rng.binomial(k, 0.7)))
+            p = p_value_independent(curve, tally)
+            for alpha in (p * (1 - 1e-9), p * (1 + 1e-9), p * 0.99, p * 1.01, p / 30, 30 * p, 0.05):
+                assert refutes_independent(curve, tally, alpha) == (p <= alpha)
 
 
 def test_to_assume_less_proves_no_more() -> None:
