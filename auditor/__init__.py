@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
+    from auditor.seeding import seeded as seeded
     from auditor.sessions.dialogues import Dialogues as Dialogues
     from auditor.verdict import Verdict as Verdict
 
@@ -74,6 +75,7 @@ _NAMES = {
     "auditor.neighbours.totals": ("OneNumber", "Totals", "TotalsByKey"),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),
+    "auditor.seeding": ("seeded",),
     "auditor.verdict": ("Verdict",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -50,6 +50,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Dialogues", "Canaries"),
     ),
     ("Programs", "", ("Command",)),
+    ("Global generators", "", ("seeded",)),
     (
         "Accountants",
         "[Audit your accountant](../how-to/accountant.md) explains what is stated, and of which process.",
