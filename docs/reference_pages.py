@@ -47,7 +47,10 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Neighbours",
         "A list of pairs `[(left, right), ...]`, or one of these.",
-        ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Dialogues", "Canaries"),
+        (
+            *("Value", "OneNumber", "Records", "Vectors", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Epoch"),
+            *("Dialogues", "Canaries"),
+        ),
     ),
     ("Programs", "", ("Command",)),
     ("Global generators", "", ("seeded",)),
