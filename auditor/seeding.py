@@ -78,17 +78,24 @@ def seeded(rng: np.random.Generator) -> Iterator[Seeds]:
         python.seed(b"".join(word.to_bytes(4, "little") for word in for_python))
         stack.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002 - the global generator is meant
         np.random.seed(for_numpy)  # noqa: NPY002
-        if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
-            _keep_torch(torch, stack)
-            torch.manual_seed(for_torch)
+        if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "default_generator"):
+            _seed_torch(torch, for_torch, stack)
         yield seeds
 
 
-def _keep_torch(torch: Any, stack: ExitStack) -> None:
-    """Restore torch's generators at the end: of the processor, and of the devices that are in use."""
-    stack.callback(torch.set_rng_state, torch.get_rng_state())
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        stack.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+def _seed_torch(torch: Any, seed: int, stack: ExitStack) -> None:
+    """Seed torch's generators of the processor and of devices, and restore them at the end.
+
+    ``torch.manual_seed`` does this too, but where a device is not in use it keeps each call with its traceback for later.
+    """
+    processor = torch.default_generator
+    stack.callback(processor.set_state, processor.get_state())
+    processor.manual_seed(seed)
+    if torch.cuda.is_available():
+        if torch.cuda.is_initialized():
+            stack.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+        torch.cuda.manual_seed_all(seed)
     mps = getattr(torch, "mps", None)
     if mps is not None and torch.backends.mps.is_available():
         stack.callback(mps.set_rng_state, mps.get_rng_state())
+        mps.manual_seed(seed)

@@ -24,6 +24,7 @@ DEFAULT_SIZE, DEFAULT_REACH, DEFAULT_CELLS = (0, 20), 100, 3
 ADAPTERS = {
     "diffprivlib": "diffprivlib:from_diffprivlib",
     "diffprivlib.models": "estimator:from_estimator",
+    "opacus": "training.opacus:from_opacus",
     "opendp": "opendp:from_opendp",
     "pipeline_dp": "pipeline_dp:from_pipeline_dp",
     "pydp": "pydp:from_pydp",

@@ -56,16 +56,17 @@ class Torch(ModuleType):
     def __init__(self) -> None:
         super().__init__("torch")
         self.state = [0, 0]
+        self.default_generator = self
         self.cuda = SimpleNamespace(is_available=lambda: False)
         self.backends = SimpleNamespace(mps=SimpleNamespace(is_available=lambda: False))
 
     def manual_seed(self, seed: int) -> None:
         self.state = [seed, 0]
 
-    def get_rng_state(self) -> list[int]:
+    def get_state(self) -> list[int]:
         return list(self.state)
 
-    def set_rng_state(self, state: list[int]) -> None:
+    def set_state(self, state: list[int]) -> None:
         self.state = state
 
     def rand(self) -> tuple[int, ...]:
