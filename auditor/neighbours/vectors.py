@@ -1,7 +1,7 @@
 """Vectors that a mechanism clips: gradients of examples, or updates of clients with weights.
 
 The search for pairs begins with the worst cases of a clipped sum or mean: all vectors on one side and a single one on the other, a
-vector of zeros (a client without a change), a vector that is long in another norm, uneven weights, an empty batch and a batch of one.
+vector of zeros (a client without a change), one that is long in another norm, uneven weights, an empty batch and a batch of one.
 """
 
 import itertools

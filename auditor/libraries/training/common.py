@@ -68,3 +68,13 @@ def require_positive(name: str, value: Any, what: str) -> float:
             f"{name} of {what} is {number:g}, so nothing is promised; without noise there is no claim"
         )
     return number
+
+
+def vectors_changed(dataset: Any) -> bool:
+    """Whether no vector is zero: no client replies with the model that it got."""
+    return bool((dataset != 0).any(axis=1).all())
+
+
+def clients_changed(dataset: Any) -> bool:
+    """Whether no vector is zero, where the last column is a weight."""
+    return vectors_changed(dataset[:, :-1])

@@ -124,7 +124,7 @@ class Parts:
     def copied(self) -> tuple[Any, Any, Any]:
         """Return the optimizer, the model and the loss, all new, and sharing what they shared."""
         parts, model, criterion = copy.deepcopy((self.optimizer, self.model, self.criterion))
-        optimizer = object.__new__(self.kind)
+        optimizer: Any = object.__new__(self.kind)
         optimizer.__dict__.update(parts)
         if self.loss_kind is not None:
             rest, criterion = criterion, object.__new__(self.loss_kind)
