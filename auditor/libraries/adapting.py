@@ -25,6 +25,7 @@ ADAPTERS = {
     "diffprivlib": "diffprivlib:from_diffprivlib",
     "diffprivlib.models": "estimator:from_estimator",
     "flwr": "training.flwr:from_flwr",
+    "jax_privacy": "training.jax_privacy:from_jax_privacy",
     "nvflare": "training.nvflare:from_nvflare",
     "opacus": "training.opacus:from_opacus",
     "pfl": "training.pfl:from_pfl",

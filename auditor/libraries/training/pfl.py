@@ -57,8 +57,8 @@ def from_pfl(
             raise InvalidInputError(f"{name} of pfl works at the server only; leave out local")
         updates = Vectors(cells, max(bounds), size=(1, 1), relation=str(Relation.SUBSTITUTE))
         notes: tuple[str, ...] = (
-            f"{name} scales its noise to one clipping bound, and any two updates of a client lie up to two of them apart; the claim "
-            "is what it states",
+            f"{name} scales its noise to one clipping bound, and any two updates of a client lie up to two of them apart; the "
+            "claim is what it states",
         )
         claim = _claim(noises, Relation.ADD_REMOVE, name)
         return Adapted(Local(thing, _keys(parts)), claim, updates, (*note_chosen_values("pfl", chosen), *notes))
