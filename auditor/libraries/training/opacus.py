@@ -6,6 +6,7 @@ optimizer, which decides all that is published.
 """
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -209,7 +210,7 @@ def _backward(torch: Any, optimizer: Any, model: Any, criterion: Any, examples: 
     """Run the model and the backward pass, as Opacus documents it for the kind of optimizer."""
     inputs, targets = examples
     outputs = model(inputs)
-    if outputs.shape != targets.shape and outputs.numel() == targets.numel():
+    if outputs.shape != targets.shape and math.prod(outputs.shape[1:]) == math.prod(targets.shape[1:]):
         outputs = outputs.reshape(targets.shape)
     if GHOST in type(optimizer).__name__ and GHOST not in type(criterion).__name__:
         # Before version 1.5.3 no loss calls both backward passes.
