@@ -1,4 +1,4 @@
-"""Opacus as it is installed: optimizers with each kind of clipping, a loader that shuffles, and the ghost clipping of two releases."""
+"""Opacus as it is installed: optimizers with each kind of clipping, loaders, and the ghost clipping of each release."""
 
 import opacus
 import torch
@@ -15,7 +15,7 @@ def private(outputs=2, *, norm=0.5, shuffled=False, loss=None, **clipping):
     torch.manual_seed(0)
     records = torch.utils.data.TensorDataset(torch.zeros(NUMBER, FEATURES), torch.ones(NUMBER, dtype=torch.long))
     model = torch.nn.Linear(FEATURES, outputs)
-    made = PrivacyEngine().make_private(
+    return PrivacyEngine().make_private(
         module=model,
         optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
         data_loader=torch.utils.data.DataLoader(records, batch_size=BATCH, shuffle=True),
@@ -25,7 +25,6 @@ def private(outputs=2, *, norm=0.5, shuffled=False, loss=None, **clipping):
         **({"criterion": loss} if loss is not None and not BEFORE else {}),
         **clipping,
     )
-    return made
 
 
 def one_example(target):

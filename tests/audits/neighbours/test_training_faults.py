@@ -1,7 +1,7 @@
-"""Steps and rounds as frameworks have them, each sound one beside faulty twins: the worst cases of Vectors and Epoch find the faults.
+"""Steps, rounds and epochs as frameworks have them, each sound one beside faulty twins: worst cases of the domains find the faults.
 
-Seeds are fixed. A sound twin raises a false alarm with probability below 1e-9 (the audits' confidence), a faulty one is missed where
-its loss was not seen in these outputs, which the seed decides once and for all.
+Seeds are fixed. A sound twin raises a false alarm with probability below 1e-9, as the audits are confident. Whether a faulty one is
+found on these outputs, its seed decides once and for all.
 """
 
 from collections.abc import Callable

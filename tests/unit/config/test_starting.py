@@ -1,4 +1,4 @@
-"""Starters: what `auditor init --step` and `--round` write. tests/processes/libraries runs each where its framework is installed."""
+"""Starters: what `auditor init --step` and `--round` write; tests/processes/libraries runs some where a framework is installed."""
 
 import ast
 from pathlib import Path
