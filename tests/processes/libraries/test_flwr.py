@@ -3,15 +3,18 @@
 Seeds are fixed, and a sound round raises a false alarm with probability below 1e-9.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from installed import QUICK, library
+from pages import blocks_that_import
 
 import auditor
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
+from auditor.cli import main
 from auditor.errors import InvalidInputError
 
 library("flwr", "training/flwr")
@@ -86,3 +89,16 @@ def test_what_has_no_noise_is_refused() -> None:
         auditor.audit(messages.FedAvg())
     with pytest.raises(InvalidInputError, match="nothing is promised"):
         auditor.audit(messages.DifferentialPrivacyServerSideFixedClipping(messages.FedAvg(), 0.0, 1.0, CLIENTS))
+
+
+def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
+    [block] = blocks_that_import("docs/how-to/training", "flwr")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, "training.md", "exec"), {})
+
+
+def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--round", "flwr"]) == 0
+    assert main(["check", "audit.yaml"]) == 0

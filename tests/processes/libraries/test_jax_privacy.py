@@ -1,11 +1,15 @@
 """A clipped gradient of JAX Privacy with its noise. The seed is fixed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from installed import library
+from pages import blocks_that_import
 
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
+from auditor.cli import main
 from auditor.errors import InvalidInputError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # its dependencies deprecate what it calls
@@ -36,3 +40,16 @@ def test_a_plan_has_the_claim_of_its_event_and_new_noise_in_each_call() -> None:
     batch = np.zeros((2, 4))
     outputs = [adapted.mechanism(batch, np.random.default_rng(seed)) for seed in (1, 1, 2)]
     assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
+    [block] = blocks_that_import("docs/how-to/training", "jax_privacy")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, "training.md", "exec"), {})
+
+
+def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--step", "jax-privacy"]) == 0
+    assert main(["check", "audit.yaml"]) == 0

@@ -1,11 +1,15 @@
 """The sparse vector technique of the filter of NVIDIA FLARE. Seeds are fixed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from installed import library
+from pages import blocks_that_import
 
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
+from auditor.cli import main
 from auditor.errors import InvalidInputError
 
 library("nvflare", "training/nvflare")
@@ -34,3 +38,16 @@ def test_calls_repeat_by_the_seed() -> None:
 def test_a_filter_without_noise_has_no_claim() -> None:
     with pytest.raises(InvalidInputError, match="promises nothing"):
         planned(percentile.PercentilePrivacy(), None, None)
+
+
+def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
+    [block] = blocks_that_import("docs/how-to/training", "nvflare")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, "training.md", "exec"), {})
+
+
+def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--round", "nvflare"]) == 0
+    assert main(["check", "audit.yaml"]) == 0

@@ -1,14 +1,17 @@
 """Steps and epochs of Opacus. Seeds are fixed; a sound step raises a false alarm with probability below 1e-9."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from installed import QUICK, library
+from pages import blocks_that_import
 
 import auditor
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
+from auditor.cli import main
 from auditor.errors import InvalidInputError
 
 torch, opacus = library("torch", "training/opacus"), library("opacus", "training/opacus")
@@ -115,3 +118,16 @@ def test_what_an_audit_cannot_take_is_said() -> None:
     optimizer.noise_multiplier = 0.0
     with pytest.raises(InvalidInputError, match="nothing is promised"):
         planned(optimizer, None, None)
+
+
+def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
+    [block] = blocks_that_import("docs/how-to/training", "opacus")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, "training.md", "exec"), {})
+
+
+def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--step", "opacus"]) == 0
+    assert main(["check", "audit.yaml"]) == 0

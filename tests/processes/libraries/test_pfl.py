@@ -1,12 +1,16 @@
 """pfl's mechanisms at the server and at the client. Seeds are fixed; a sound one raises a false alarm with probability < 1e-9."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from installed import QUICK, library
+from pages import blocks_that_import
 
 import auditor
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
+from auditor.cli import main
 from auditor.errors import InvalidInputError
 
 library("pfl", "training/pfl")
@@ -54,3 +58,16 @@ def test_gaussian_noise_at_the_server_passes() -> None:
 def test_clipping_alone_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="is not known"):
         planned(clipping(2, 1.0), None, None)
+
+
+def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
+    [block] = blocks_that_import("docs/how-to/training", "pfl")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, "training.md", "exec"), {})
+
+
+def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--round", "pfl"]) == 0
+    assert main(["check", "audit.yaml"]) == 0
