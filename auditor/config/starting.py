@@ -20,7 +20,7 @@ class Starter:
 
 
 def starter(kind: str, framework: str, file: Path) -> Starter:
-    """Return the starter of a framework, to be written to ``file``, and to ``step.py`` or ``round.py`` beside it.
+    """Return the starter of a framework, to be written to ``file``, and to a module beside it, which is named after its kind.
 
     Raises InvalidInputError for a framework that has none of this ``kind``, "step" or "round".
     """

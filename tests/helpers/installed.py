@@ -1,4 +1,4 @@
-"""Third-party libraries for the tests of their adapters, from this environment or as installed by `make libraries`."""
+"""Third-party libraries for the tests of their adapters, from this environment or as `make libraries` and `make training` install them."""
 
 import importlib
 import sys
