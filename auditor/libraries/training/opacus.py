@@ -6,6 +6,7 @@ optimizer, which decides all that is published.
 """
 
 import copy
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +19,9 @@ from numpy.typing import NDArray
 from auditor.adapters import Adapted
 from auditor.errors import InvalidInputError
 from auditor.exact import Gaussian, Poisson
-from auditor.interfaces import Domain
 from auditor.libraries.adapting import note_chosen_values
 from auditor.libraries.training.common import CELLS, claim_of_noise, relation_note, relation_or, require_positive
-from auditor.neighbours.epochs import Epoch, SamplingName
+from auditor.neighbours.epochs import Epoch, Loader, SamplingName
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.vectors import Vectors
 from auditor.seeding import seeded
@@ -101,7 +101,9 @@ def from_opacus(
     epoch, rate, steps, about = _epoch_of(loader, cells, norm, chosen_relation)
     sampling = Poisson(rate) if rate < 1 else None
     claim = claim_of_noise(noise, chosen_relation, type(optimizer).__name__, sampling, steps)
-    return Adapted(step, claim, epoch, (*note_chosen_values("Opacus", chosen), about, *notes))
+    return Adapted(
+        StepsOfEpoch(step, epoch.loader), claim, epoch, (*note_chosen_values("Opacus", chosen), about, *notes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class TrainingStep:
                 else:
                     _backward(torch, optimizer, model, criterion, self._examples(torch, batch))
                 optimizer.step()
-                published += _looked_at(optimizer)
+                published += _looked_at(optimizer, 0 if model is not None else batch.shape[1])
                 if hasattr(
                     optimizer, "target_unclipped_quantile"
                 ):  # the next clipping norm scales the noise of the next step
@@ -187,18 +189,47 @@ class OneStep:
         return self.step([dataset], rng)
 
 
+@dataclass(frozen=True, slots=True)
+class StepsOfEpoch:
+    """The steps of an epoch. A data set that does not come in batches, such as canaries, is drawn from as the loader does."""
+
+    step: TrainingStep
+    loader: Loader
+
+    def __call__(self, batches: Any, rng: np.random.Generator) -> list[float]:
+        drawn = self.loader.draw(batches, rng) if isinstance(batches, np.ndarray) else batches
+        return self.step(drawn, rng)
+
+
 def _put_gradients(torch: Any, optimizer: Any, batch: NDArray[np.float64]) -> None:
     """Put a batch of gradients where a backward pass leaves them. Their coordinates are spread over the parameters."""
     parameters = list(optimizer.params)
+    places = _spread(parameters, batch.shape[1])
+    if batch.shape[1] > len(places):
+        raise InvalidInputError(
+            f"gradients have {batch.shape[1]:,} coordinates, and the optimizer's parameters {len(places):,}; give a larger model"
+        )
     flat = [torch.zeros((len(batch), parameter.numel()), dtype=parameter.dtype) for parameter in parameters]
-    for coordinate, (place, element) in zip(batch.T, _spread(parameters), strict=False):
+    for coordinate, (place, element) in zip(batch.T, places, strict=False):
         flat[place][:, element] = torch.as_tensor(coordinate.copy(), dtype=parameters[place].dtype)
     for parameter, gradients in zip(parameters, flat, strict=True):
         parameter.grad_sample = gradients.reshape(len(batch), *parameter.shape)
 
 
-def _spread(parameters: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return (parameter, element) of each coordinate: the first element of each parameter, then the second one, ..."""
+def _spread(parameters: Sequence[Any], cells: int = 0) -> list[tuple[int, int]]:
+    """Return (parameter, element) of each coordinate: the first element of each parameter, then the second one, ...
+
+    There are MOST_LOOKED_AT of them, and at least ``cells`` if the parameters have so many elements.
+    """
+    if cells > MOST_LOOKED_AT:
+        longest = max(part.numel() for part in parameters)
+        everywhere = (
+            (place, element)
+            for element in range(longest)
+            for place, part in enumerate(parameters)
+            if element < part.numel()
+        )
+        return list(itertools.islice(everywhere, cells))
     each = max(1, min(LOOKED_AT, MOST_LOOKED_AT // max(1, len(parameters))))
     places = [
         (place, element) for element in range(each) for place, part in enumerate(parameters) if element < part.numel()
@@ -223,11 +254,11 @@ def _backward(torch: Any, optimizer: Any, model: Any, criterion: Any, examples: 
     criterion(outputs, targets).backward()
 
 
-def _looked_at(optimizer: Any) -> list[float]:
+def _looked_at(optimizer: Any, cells: int) -> list[float]:
     """Return coordinates of the gradient that was handed on."""
     parameters = list(optimizer.params)
     handed_on = [parameter.grad.detach().reshape(-1) for parameter in parameters]
-    return [float(handed_on[place][element]) for place, element in _spread(parameters)]
+    return [float(handed_on[place][element]) for place, element in _spread(parameters, cells)]
 
 
 def _first_example(loader: Any) -> Any:
@@ -241,7 +272,7 @@ def _first_example(loader: Any) -> Any:
     return tuple(first)
 
 
-def _epoch_of(loader: Any, cells: int, norm: float, relation: Relation) -> tuple[Domain, float, int, str]:
+def _epoch_of(loader: Any, cells: int, norm: float, relation: Relation) -> tuple[Epoch, float, int, str]:
     """Return an epoch as the loader draws it, with the rate and the steps of its accounting, and what was made smaller."""
     steps = min(MOST_STEPS, len(loader))
     share = min(EPOCH_BATCH, max(1, -(-len(loader.dataset) // len(loader))))

@@ -131,3 +131,24 @@ def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--step", "opacus"]) == 0
     assert main(["check", "audit.yaml"]) == 0
+
+
+def test_gradients_crafted_by_the_auditor_audit_an_epoch_in_one_run() -> None:
+    """With a tenth of the noise that is claimed, every canary stands out in its step."""
+    torch.manual_seed(0)
+    model, loss = torch.nn.Linear(100, 2), {"noise_multiplier": 1.0}
+    records = torch.utils.data.TensorDataset(torch.zeros(64, 100), torch.ones(64, dtype=torch.long))
+    _, optimizer, loader = opacus.PrivacyEngine().make_private(
+        module=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+        data_loader=torch.utils.data.DataLoader(records, batch_size=8),
+        max_grad_norm=0.5,
+        **loss,
+    )
+    canaries = auditor.Canaries.crafted(200, 0.5, apart=True)
+    settings: dict[str, Any] = {"method": "one-run", "workers": 1, "isolate": False, "seed": 1}
+    sound = auditor.audit(optimizer, neighbours=canaries, parameters={"loader": loader}, **settings)
+    assert sound.verdict == "no_violation_found"
+    optimizer.noise_multiplier = 0.1  # the claim stays that of 1.0
+    faulty = auditor.audit(optimizer, sound.claim, canaries, parameters={"loader": loader}, **settings)
+    assert faulty.verdict == "violation"
