@@ -1,6 +1,5 @@
-"""What the adapters of training share: exact claims, sentences on relations, and data sets of vectors."""
+"""What the adapters of training share: exact claims, and sentences on relations."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from auditor.claims import Claim
@@ -9,7 +8,6 @@ from auditor.exact import Gaussian, Laplace, Process
 from auditor.exact.process import Sampling
 from auditor.libraries.stated import claim_of_process
 from auditor.neighbours.pair import Relation, relation_named
-from auditor.neighbours.vectors import Vectors
 
 ReleaseKind = Literal["sum", "mean"]
 # Defaults for what no object says: coordinates of a vector, gradients in a batch, clients in a round.
@@ -51,13 +49,6 @@ def relation_note(name: str, relation: Relation, *, of: ReleaseKind, multiplier:
         f"{name} releases the mean of the replies that came; under add_remove their number differs between neighbours, while its "
         f"noise, {multiplier}, is scaled for one of the sum",
     )
-
-
-def vectors_of(
-    cells: int, norm: float, size: Sequence[int], relation: Relation, weights: Sequence[float] | None = None
-) -> Vectors:
-    """Return vectors beyond a clipping norm."""
-    return Vectors(cells, float(norm), size=size, relation=str(relation), weights=weights)
 
 
 def require_positive(name: str, value: Any, what: str) -> float:
