@@ -38,7 +38,7 @@ from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
-from auditor.neighbours.epochs import Epoch
+from auditor.neighbours.epochs import loader_of
 from auditor.neighbours.pair import check_differ
 from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
@@ -225,13 +225,17 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
     Raises InvalidInputError if a program is to be observed, or to receive batches.
     """
     if isinstance(neighbours, Dialogues):
+        if loader_of(neighbours.base):
+            raise InvalidInputError(
+                "a session takes data sets, and the neighbours are batches of an epoch; give their own domain"
+            )
         source = source.wrapped(SessionMechanism)
-    elif isinstance(neighbours, Epoch):
+    elif (loader := loader_of(neighbours)) is not None:
         if source.is_program:
             raise InvalidInputError(
                 f"{source.name} is a program, and batches are drawn in Python; call it in a function of batches and rng"
             )
-        source = source.wrapped(InBatches(neighbours.loader))
+        source = source.wrapped(InBatches(loader))
     return observing(source, settings.observe)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from auditor.errors import InvalidInputError, how_many, require_known
 from auditor.interfaces import Domain
-from auditor.neighbours.domains import Pairs
+from auditor.neighbours.domains import Pairs, Valid
 from auditor.neighbours.pair import DataForm, Pair
 
 SamplingName = Literal["poisson", "fixed", "shuffled", "ordered"]
@@ -166,7 +166,7 @@ class Epoch(Domain):
         epochs: int = 1,
     ) -> None:
         self.base: Domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
-        if not hasattr(self.base, "corners"):
+        if not hasattr(self.base, "corners") or hasattr(self.base, "questions") or loader_of(self.base):
             raise InvalidInputError(
                 f"neighbours is {neighbours!r}; it must be a domain of records, such as auditor.Vectors, or a list of pairs"
             )
@@ -225,3 +225,10 @@ class Epoch(Domain):
 
     def _all(self, pairs: Iterable[Pair]) -> list[Pair]:
         return [*map(self._in_batches, pairs)]
+
+
+def loader_of(neighbours: Any) -> Loader | None:
+    """Return what draws the batches that a mechanism receives of these neighbours; None if it receives the data sets."""
+    while isinstance(neighbours, Valid):
+        neighbours = neighbours.domain
+    return neighbours.loader if isinstance(neighbours, Epoch) else None

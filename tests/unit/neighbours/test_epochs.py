@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor import Epoch, Records, Vectors
+from auditor import Epoch, Records, Valid, Vectors
+from auditor.auditing import planned
 from auditor.blackbox.epochs import InBatches
 from auditor.blackbox.mechanism import signature_of
 from auditor.errors import InvalidInputError, MechanismError
@@ -114,3 +115,19 @@ def test_a_program_gets_no_batches() -> None:
     domain = Epoch([([1, 2], [1])], batch_size=1)
     with pytest.raises(InvalidInputError, match="is a program"):
         auditor.audit(auditor.Command(["node"]), auditor.PureDP(1.0), domain)
+
+
+def test_batches_are_drawn_of_valid_data_sets_too() -> None:
+    domain = Valid(Epoch(BASES[0], batch_size=2), lambda records: len(records) > 0)
+    plan = planned(lambda batches, rng: len(batches), auditor.PureDP(1.0), domain)
+    sample = plan.source.drawer().function  # type: ignore[attr-defined]
+    assert sample(np.ones((3, 2)), rng=np.random.default_rng(0)) == 2
+
+
+def test_batches_of_batches_and_of_dialogues_are_refused() -> None:
+    epoch = Epoch(BASES[1], batch_size=2)
+    for base in (epoch, Valid(epoch, lambda records: True), auditor.Dialogues(BASES[1], ["count"])):
+        with pytest.raises(InvalidInputError, match="must be a domain of records"):
+            Epoch(base, batch_size=2)
+    with pytest.raises(InvalidInputError, match="a session takes data sets"):
+        planned(lambda dataset, rng: dataset, auditor.PureDP(1.0), auditor.Dialogues(epoch, ["count"]))
