@@ -15,5 +15,5 @@ adaptive_without_a_change = by_results.DifferentialPrivacyServerSideAdaptiveClip
     by_results.FedAvg(), 0.5, 20, clip_norm_lr=1e-9
 )
 # Any two updates of a client lie two clipping norms apart.
-local = LocalDpMod(clipping_norm=1.0, sensitivity=2.0, epsilon=1.0, delta=1e-2)
-local_with_half_the_sensitivity = LocalDpMod(clipping_norm=1.0, sensitivity=1.0, epsilon=1.0, delta=1e-2)
+local = LocalDpMod(clipping_norm=1.0, sensitivity=2.0, epsilon=2.0, delta=1e-2)
+local_with_half_the_sensitivity = LocalDpMod(clipping_norm=1.0, sensitivity=1.0, epsilon=2.0, delta=1e-2)

@@ -78,10 +78,17 @@ def test_the_claim_of_adaptive_clipping_is_that_of_both_releases() -> None:
     assert str(planned(adaptive, None, None, parameters={"relation": "add_remove"}).claim) == "μ = 2"
 
 
-def test_local_noise_for_one_norm_is_found() -> None:
-    local = mods.LocalDpMod(1.0, 1.0, 1.0, 1e-2)
-    result = auditor.audit(local, parameters={"unchanged": False}, **SETTINGS)
-    assert (result.verdict, str(result.claim)) == ("violation", "ε = 1 at δ = 0.01")
+def test_local_noise_has_the_claim_that_it_states_for_any_two_updates() -> None:
+    """Clipping leaves 1 of 10, and 400 numbers show noise of √(2 ln 125)/4 to within 20 %: six standard errors are 0.16."""
+    local = mods.LocalDpMod(1.0, 1.0, 4.0, 1e-2)
+    plan = planned(local, None, None, parameters={"unchanged": False})
+    assert str(plan.claim) == "ε = 4, δ = 0.01"
+    mechanism = adapt_object(local, {}).mechanism
+    update, rng = np.array([[10.0, 0, 0, 0]]), np.random.default_rng(0)
+    outputs = np.array([mechanism(update, rng) for _ in range(100)])
+    deviation = np.sqrt(2 * np.log(125)) / 4
+    assert abs(outputs.mean(axis=0)[0] - 1) < 6 * deviation / 10
+    assert abs((outputs - [1, 0, 0, 0]).std() / deviation - 1) < 0.25
 
 
 def test_what_has_no_noise_is_refused() -> None:
