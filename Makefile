@@ -14,13 +14,15 @@ LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.t
 STATED := configs/accountants/environments
 ACCOUNTANTS := $(patsubst $(STATED)/%.txt,.libraries/%/.ready,$(wildcard $(STATED)/*.txt)) \
   $(foreach shared,dp-accounting opendp diffprivlib pipeline-dp-sessions smartnoise-sql tmlt-core,.libraries/$(shared)/.ready)
+TRAINED := configs/training/environments
+TRAINING := $(patsubst $(TRAINED)/%.txt,.libraries/training/%/.ready,$(wildcard $(TRAINED)/*.txt))
 OLD_PINS := benchmarks/corpus/environments
 OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(OLD_PINS)/*.txt))
 
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries accountants sweeps corpus test test-prover slow check bench studies docs lock clean
+.PHONY: audit classics libraries training accountants sweeps corpus test test-prover slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -35,6 +37,19 @@ classics: $(AUDITS)
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/processes/test_libraries.py tests/*/libraries
+
+# Frameworks of private training and federated learning, each with packages of its own before the auditor's on the path: an hour.
+# After a colon stands the list that an old release shares. On Linux, pip must know where torch's wheels for the processor alone lie.
+FRAMEWORKS := opacus opacus-1.5.2:opacus opacus-1.5.4:opacus flwr nvflare nvflare-2.7.2:nvflare pfl jax-privacy
+training: $(READY) $(TRAINING)
+	failed=0; for each in $(FRAMEWORKS); do \
+	  path=$$(for part in $$(echo $$each | tr : ' '); do \
+	    ls -d $(CURDIR)/.libraries/training/$$part/lib/python3*/site-packages; done | paste -s -d : -); \
+	  PYTHONPATH=$$path $(BIN)/python -W ignore -m auditor run configs/training/$${each%%:*}.yaml --out build/training \
+	    || failed=1; \
+	done; exit $$failed
+	for each in opacus flwr nvflare pfl jax_privacy; do \
+	  $(BIN)/python -m pytest -q tests/processes/libraries/test_$$each.py || exit 1; done
 
 # What accountants and calibrations of packages state, beside exact numbers: a minute for each package. The table has the seconds of each.
 accountants: $(READY) $(ACCOUNTANTS)
@@ -118,6 +133,12 @@ WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 	  --only-binary :all: --no-binary autodp,dpcrpy,opacus-dpcr,riskcal -r $<
 	touch $@
 
+# nvflare needs a package of Python that has no wheel.
+.libraries/training/%/.ready: $(TRAINED)/%.txt | $(READY)
+	$(PYTHON) -m venv --clear .libraries/training/$*
+	.libraries/training/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	touch $@
+
 # Some old releases have no wheel. The list has all that is needed for what is tested, so nothing else is installed.
 .libraries/%/.ready: $(OLD_PINS)/%.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/$*
@@ -133,6 +154,7 @@ lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
 	$(LOCK) pyproject.toml --extra install --extra plots --extra intervals --constraint requirements.lock -o requirements-audit.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
+	$(foreach pins,$(wildcard $(TRAINED)/*.in),$(LOCK) $(if $(findstring opacus,$(pins))$(findstring -2,$(pins)),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(STATED)/*.in),$(LOCK) $(if $(filter $(BARE),$(basename $(notdir $(pins)))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 

@@ -42,15 +42,18 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Valid as Valid
     from auditor.neighbours.domains import Value as Value
+    from auditor.neighbours.epochs import Epoch as Epoch
     from auditor.neighbours.frames import Frame as Frame
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import OneNumber as OneNumber
     from auditor.neighbours.totals import Totals as Totals
     from auditor.neighbours.totals import TotalsByKey as TotalsByKey
+    from auditor.neighbours.vectors import Vectors as Vectors
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
+    from auditor.seeding import seeded as seeded
     from auditor.sessions.dialogues import Dialogues as Dialogues
     from auditor.verdict import Verdict as Verdict
 
@@ -69,11 +72,14 @@ _NAMES = {
     "auditor.neighbours.canaries": ("Canaries",),
     "auditor.sessions.dialogues": ("Dialogues",),
     "auditor.neighbours.domains": ("Pairs", "Valid", "Value"),
+    "auditor.neighbours.epochs": ("Epoch",),
     "auditor.neighbours.frames": ("Frame",),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("OneNumber", "Totals", "TotalsByKey"),
+    "auditor.neighbours.vectors": ("Vectors",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),
+    "auditor.seeding": ("seeded",),
     "auditor.verdict": ("Verdict",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -46,8 +46,16 @@ class Adapted:
 def adapt_object(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
     """Return the result of the first adapter that knows an object. Return None if no adapter knows it.
 
+    What an adapter returned is known: a module may name it, so that a configuration need not repeat ``parameters``.
+
     Raises InvalidInputError as the adapter does, and if the adapter fails.
     """
+    if isinstance(thing, Adapted):
+        if parameters:
+            raise InvalidInputError(
+                f"parameters are {', '.join(parameters)}, and the object is adapted already; give them where it is adapted"
+            )
+        return thing
     return _ask_adapters("adapt", Adapted, thing, parameters)
 
 

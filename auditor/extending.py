@@ -4,7 +4,7 @@ CONTRIBUTING.md has an example of each, except for the adapter, which is in docs
 of ``auditor`` are the public interface. All else in the package may change in any version.
 """
 
-from auditor.adapters import Adapted
+from auditor.adapters import Adapted, adapt_object
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower
@@ -33,6 +33,7 @@ __all__ = [
     "PrivacyClaim",
     "Relation",
     "Sample",
+    "adapt_object",
     "clopper_pearson_lower",
     "rate_that_refutes",
     "register_claim",

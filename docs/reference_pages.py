@@ -29,6 +29,7 @@ CONTRIBUTING.md adds a claim, a method, a domain and a report format with these 
 - Limits: `clopper_pearson_lower`, `rate_that_refutes`
 - Domains: `Domain`, `Pair`, `Relation`
 - Report formats: `FORMATS`, `Format`
+- Adapters: `Adapted`, and `adapt_object`, which gives an object its parameters
 """
 ABOUT_PYTHON = """\
 The package `auditor` is public, and so are [`auditor.exact`](#exact-numbers), for numbers of processes that are known, and
@@ -47,9 +48,13 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Neighbours",
         "A list of pairs `[(left, right), ...]`, or one of these.",
-        ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Dialogues", "Canaries"),
+        (
+            *("Value", "OneNumber", "Records", "Vectors", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Epoch"),
+            *("Dialogues", "Canaries"),
+        ),
     ),
     ("Programs", "", ("Command",)),
+    ("Global generators", "", ("seeded",)),
     (
         "Accountants",
         "[Audit your accountant](../how-to/accountant.md) explains what is stated, and of which process.",

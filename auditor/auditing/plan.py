@@ -9,6 +9,7 @@ from auditor.auditing.earlier import Earlier, earlier_violation, from_text
 from auditor.auditing.sizes import GROWTH, rounds_for
 from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Phase, Trial
+from auditor.blackbox.epochs import InBatches
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
@@ -37,6 +38,7 @@ from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
+from auditor.neighbours.epochs import loader_of
 from auditor.neighbours.pair import check_differ
 from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
@@ -223,13 +225,24 @@ class Plan:
 
 
 def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
-    """Return the source for an audit. It gives transcripts if the mechanism is a session, and adds what is observed.
+    """Return the source for an audit. It gives transcripts if the mechanism is a session, draws the batches of an epoch, and adds
+    what is observed.
 
-    Raises InvalidInputError if a program is to be observed.
+    Raises InvalidInputError if a program is to be observed, or to receive batches.
     """
-    return observing(
-        source.wrapped(SessionMechanism) if isinstance(neighbours, Dialogues) else source, settings.observe
-    )
+    if isinstance(neighbours, Dialogues):
+        if loader_of(neighbours.base):
+            raise InvalidInputError(
+                "a session takes data sets, and the neighbours are batches of an epoch; give their own domain"
+            )
+        source = source.wrapped(SessionMechanism)
+    elif (loader := loader_of(neighbours)) is not None:
+        if source.is_program:
+            raise InvalidInputError(
+                f"{source.name} is a program, and batches are drawn in Python; call it in a function of batches and rng"
+            )
+        source = source.wrapped(InBatches(loader))
+    return observing(source, settings.observe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from auditor.bounds.bisection import bracket_threshold, narrow_bracket
 from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
 from auditor.bounds.intervals import Floats, Ints
-from auditor.claims import PrivacyClaim
+from auditor.claims import GaussianDP, PrivacyClaim
 from auditor.errors import InvalidInputError
 
 # Bounds are multiples of this number above the least value of their quantity.
@@ -309,6 +309,24 @@ class OneRunGuesses:
 
             if refutes(tally.guesses):
                 yield replace(tally, wins=narrow_bracket(refutes, 0, tally.guesses, lambda low, high: False)[1])
+
+
+def median_bound(canaries: int, mu: float, alpha: float, *, apart: bool) -> float:
+    """Return the bound on μ that half of all audits reach, of a mechanism that reveals μ about each canary and mixes none of them.
+
+    ``canaries`` is their number in all runs together. The guesses are the usual ones, and ``apart`` says what the bound assumes.
+    """
+    revealed, numbers = tradeoff_curve(GaussianDP(mu)), default_guess_numbers(canaries)
+
+    def median(guesses: int) -> GuessTally:
+        def is_rare(wins: int) -> bool:
+            return p_value_independent(revealed, GuessTally(canaries, guesses, wins)) < 0.5
+
+        wins = narrow_bracket(is_rare, 0, guesses, lambda low, high: False)[0] if is_rare(guesses) else guesses
+        return GuessTally(canaries, guesses, wins)
+
+    tallies = (OneRunGuesses((median(guesses),), apart) for guesses in numbers)
+    return max(tally.bound(GaussianDP(1.0), alpha / len(numbers)) for tally in tallies)
 
 
 def largest_refuted(refutes: Callable[[float], bool], least: float = 0.0) -> float:

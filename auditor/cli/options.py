@@ -200,9 +200,13 @@ def _compare(add: _Add) -> None:
 def _writing(add: _Add) -> None:
     init = add("init", "init_command:init", "write a first configuration for a mechanism, by looking at it")
     of = "file.py:function or module:object, one or more; or a command, after `--` if its arguments begin with a dash"
-    init.add_argument("mechanism", nargs="+", metavar="MECHANISM", help=of)
+    init.add_argument("mechanism", nargs="*", metavar="MECHANISM", help=of)
     of = "MECHANISM is a function that states ε, δ or another number of a process from its parameters, or a calibration"
     init.add_argument("--accountant", action="store_true", help=of)
+    step = "instead of a mechanism: write a module with a step of training, and a configuration that audits it"
+    init.add_argument("--step", choices=("opacus", "jax-privacy"), help=step)
+    of_round = "instead of a mechanism: write a module with a round of federated learning, and a configuration"
+    init.add_argument("--round", choices=("flwr", "nvflare", "pfl"), help=of_round)
     init.add_argument("-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml")
     init.add_argument("--force", action="store_true", help="overwrite an existing file")
     words = "print the JSON Schema of configurations, for completion in editors"

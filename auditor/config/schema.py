@@ -36,11 +36,13 @@ from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.columns import ColumnType
 from auditor.neighbours.domains import Pairs, Value
+from auditor.neighbours.epochs import Epoch, SamplingName
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
+from auditor.neighbours.vectors import Vectors
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Strict")
@@ -260,6 +262,53 @@ class ListOfRecords(Apart):
         return Records(**arguments)
 
 
+class ListOfVectors(Apart):
+    """Vectors that a mechanism clips: gradients of examples, or updates of clients with weights."""
+
+    domain: Literal["vectors"]
+    """Vectors that are longer than the norm they are clipped to."""
+    cells: int
+    """How many coordinates a vector has."""
+    norm: Number
+    """The length that the mechanism clips vectors to."""
+    size: Sizes
+    """The least and the greatest number of vectors."""
+    weights: LowHigh | None = None
+    """{low, high}: the weight of each vector in a mean, which is the last column of the data; by default there is none."""
+    reach: Number | None = None
+    """How far the coordinates go, in norms; 10 by default."""
+    relation: RelationName | None = None
+    """How neighbours differ. add_remove (the default): a vector is added or removed; substitute: a vector is replaced."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        return Vectors(**self.arguments())
+
+
+class BatchesOfRecords(NeighbourForm):
+    """Records in batches, drawn for each output as the loader of a training framework draws them."""
+
+    domain: Literal["epoch"]
+    """Batches of records. The mechanism is f(batches, rng)."""
+    of: Annotated[ListOfRecords | ListOfVectors, Field(discriminator="domain")]
+    """The records and their neighbours: `domain: records` or `domain: vectors` with their keys."""
+    sampling: SamplingName | None = None
+    """shuffled (the default) or ordered: all records, cut into batches; poisson: each record is in each batch with probability
+    1/batches; fixed: each batch is drawn without replacement."""
+    batches: int | None = None
+    """The number of batches, for poisson and fixed."""
+    batch_size: int | None = None
+    """The number of records in a batch, for all others than poisson."""
+    drop_last: bool | None = None
+    """Whether shuffled and ordered leave out a last batch that is not full."""
+    epochs: int | None = None
+    """How many epochs there are; 1 by default."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        arguments = self.arguments() | {"neighbours": self.of.make(search_path)}
+        arguments.pop("of")
+        return Epoch(**arguments)
+
+
 class TotalsKeys(NeighbourForm):
     """Sums over people, stated by contributions and people; by cells, values and contribution; or by keys in place of cells."""
 
@@ -442,7 +491,15 @@ def _form(given: Any) -> str | None:
 
 # The class of a new domain is registered here.
 _Domains = Annotated[
-    OneValue | NumberApart | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
+    OneValue
+    | NumberApart
+    | CanariesByCoins
+    | ListOfRecords
+    | ListOfVectors
+    | BatchesOfRecords
+    | TotalsKeys
+    | FrameOfRows,
+    Field(discriminator="domain"),
 ]
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
@@ -451,8 +508,8 @@ Neighbours = Annotated[
     Discriminator(
         _form,
         custom_error_type="no_form",
-        custom_error_message="it must be a mapping with a domain (value, number, records, totals, frame, canaries), "
-        "pairs: [{left: ..., right: ...}, ...], or generator: module:name",
+        custom_error_message="it must be a mapping with a domain (value, number, records, vectors, epoch, totals, frame, "
+        "canaries), pairs: [{left: ..., right: ...}, ...], or generator: module:name",
     ),
     BeforeValidator(_without_null),
 ]

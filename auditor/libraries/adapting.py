@@ -24,6 +24,11 @@ DEFAULT_SIZE, DEFAULT_REACH, DEFAULT_CELLS = (0, 20), 100, 3
 ADAPTERS = {
     "diffprivlib": "diffprivlib:from_diffprivlib",
     "diffprivlib.models": "estimator:from_estimator",
+    "flwr": "training.flwr:from_flwr",
+    "jax_privacy": "training.jax_privacy:from_jax_privacy",
+    "nvflare": "training.nvflare:from_nvflare",
+    "opacus": "training.opacus:from_opacus",
+    "pfl": "training.pfl:from_pfl",
     "opendp": "opendp:from_opendp",
     "pipeline_dp": "pipeline_dp:from_pipeline_dp",
     "pydp": "pydp:from_pydp",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.one_run import read_guess_numbers
-from auditor.errors import InvalidInputError, how_many
+from auditor.errors import InvalidInputError, how_many, require_number
 from auditor.neighbours.domains import Pairs
 
 
@@ -43,6 +43,27 @@ class Canaries:
             raise InvalidInputError(f"runs is {self.runs!r}; it must be an integer of at least 1")
         self.guesses = read_guess_numbers(guesses, runs * len(canaries))
 
+    @classmethod
+    def crafted(
+        cls,
+        number: int,
+        norm: float,
+        *,
+        runs: int = 1,
+        guesses: int | Sequence[int] | None = None,
+        apart: bool = False,
+    ) -> "Canaries":
+        """Return canaries that are gradients, each of length ``norm`` in a direction of its own, and scored by their direction.
+
+        A mechanism takes an array of shape (n, number), and returns as many numbers, once or for each of several steps.
+
+        Raises InvalidInputError for numbers out of range.
+        """
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise InvalidInputError(f"number is {number!r}; it must be an integer of at least 1")
+        length = require_number("norm", norm, 0, 1e12, low_open=True)
+        return cls(length * np.eye(number), seen_along, runs=runs, guesses=guesses, apart=apart)
+
     def __str__(self) -> str:
         others = f", in addition to {how_many(len(self.records), 'record')}" if len(self.records) else ""
         return f"{how_many(len(self.canaries), 'canary')}, each in the data or not by a fair coin{others}"
@@ -64,3 +85,9 @@ class Canaries:
         everything = np.ones(len(self.canaries), bool)
         but_one = np.arange(len(self.canaries)) > 0
         return Pairs([(self.dataset(everything), self.dataset(but_one))])
+
+
+def seen_along(output: Any, canary: NDArray[np.float64]) -> float:
+    """Return how far an output reaches in a canary's direction, in the step in which it reaches furthest."""
+    steps = np.asarray(output, dtype=float).reshape(-1, len(canary))
+    return float((steps @ canary).max())

@@ -1,4 +1,4 @@
-"""Third-party libraries for the tests of their adapters, from this environment or as installed by `make libraries`."""
+"""Third-party libraries for the tests of their adapters, from this environment or one of `make libraries` and `make training`."""
 
 import importlib
 import sys

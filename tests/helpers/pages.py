@@ -112,6 +112,15 @@ def skipped(block: Block) -> bool:
     return block.note.startswith("not run: ")
 
 
+def blocks_that_import(name: str, library: str) -> list[Block]:
+    """List the blocks of a page that are not run since they need a library. The library's tests run them."""
+    text = PAGES[name].read_text(encoding="utf-8")
+    words = re.compile(rf"^(?:import|from) {library}\b", re.MULTILINE)
+    return [
+        block for block in blocks_of(text) if block.language == "python" and skipped(block) and words.search(block.text)
+    ]
+
+
 def commands_of(block: Block) -> list[Command]:
     """List the commands of a ``sh`` or a ``console`` block."""
     if block.language == "sh":

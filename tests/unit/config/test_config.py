@@ -422,7 +422,10 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
 @pytest.mark.parametrize(
     ("neighbours", "why"),
     [
-        ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
+        (
+            "{}",
+            "it must be a mapping with a domain (value, number, records, vectors, epoch, totals, frame, canaries), pairs: [{",
+        ),
         ("{domain: value, values: {low: 0, high: 10}}", "it must be a list, such as [0, 10]"),
         ("{pairs: [[1, 2]]}", "it must be a mapping with the keys left, right"),
         ("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}", 'unknown key "rigth" in pairs; did you mean "right"'),
@@ -445,7 +448,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ("{pairs: [{left: 1, right: 2}], relation: substituted}", 'did you mean "substitute"'),
         (
             "hello",
-            "'hello'; it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{",
+            "'hello'; it must be a mapping with a domain (value, number, records, vectors, epoch, totals, frame, canaries), pairs",
         ),
     ],
 )
