@@ -133,7 +133,7 @@ WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 # An install may fail, as those of some packages do by now. A list that says so holds what a few modules of the package load.
 .libraries/field/%/.ready: $(FIELD)/%/requirements.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/field/$*
-	.libraries/field/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	.libraries/field/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r $<
 	touch $@
 
 # Only when dependencies change: needs `pip install uv`. The lists of these old releases hold all that is tested, and are locked as they are.

@@ -105,6 +105,7 @@ def main(names: list[str]) -> int:
         state = state_of(name)
         if names or {key: made(name).get(key) for key in state} != state:
             make(name)
+            write_pages()
     return write_pages()
 
 
