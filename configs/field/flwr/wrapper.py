@@ -1,15 +1,13 @@
 """flwr 1.42.0: what `localdp_mod` does to a client's update, whose norm is clipped to 1; the rest of the framework is not loaded."""
 
 import logging
+import sys
 
 import numpy as np
-from stand_ins import load_submodules_only, stand_in_for
+from stand_ins import load_submodules_only
 
-stand_in_for("flwr.supercore.logger")
 load_submodules_only("flwr", "flwr.compat", "flwr.compat.common", "flwr.supercore")
-import flwr.supercore  # noqa: E402
-
-flwr.supercore.log = logging.getLogger("flwr").log
+sys.modules["flwr.supercore"].log = logging.getLogger("flwr").log
 from flwr.compat.common.parameter import ndarrays_to_parameters, parameters_to_ndarrays  # noqa: E402
 from flwr.supercore import differential_privacy as dp  # noqa: E402
 

@@ -1,9 +1,23 @@
-"""isage-privacy 0.1.0.2: its mechanisms, loaded without the registration in a framework that its ``__init__`` asks for."""
+"""isage-privacy 0.1.0.2: its mechanisms, on a class of their own in place of the framework's."""
+
+import importlib
 
 import numpy as np
-from stand_ins import load_submodules_only
+from stand_ins import load_submodules_only, stand_in_for
 
+stand_in_for("sage")
 load_submodules_only("sage_privacy", "sage_privacy.dp")
+
+
+class Base:
+    """What the mechanisms take of the framework's class."""
+
+    def __init__(self, epsilon, delta, sensitivity, name):
+        self.epsilon, self.delta, self.sensitivity, self.name = epsilon, delta, sensitivity, name
+        self._privacy_spent = 0.0
+
+
+importlib.import_module("sage.libs.privacy.interface").BasePrivacyMechanism = Base
 from sage_privacy.dp.gaussian import GaussianMechanism  # noqa: E402
 from sage_privacy.dp.laplace import LaplaceMechanism  # noqa: E402
 

@@ -1,14 +1,17 @@
 """mldp-text 0.1.2: one word of a vocabulary of four, whose embeddings are given; what loads others is stood in for."""
 
 import functools
-import sys
 import types
 
 import numpy as np
 from stand_ins import stand_in_for
 
-stand_in_for("faiss", "sklearn", "gensim", "numba", "pandas")
-sys.modules["nltk"] = types.SimpleNamespace(data=types.SimpleNamespace(find=lambda name: name))
+stand_in_for("faiss", "sklearn", "gensim", "numba", "pandas", "nltk")
+import nltk  # noqa: E402
+import numba  # noqa: E402
+
+nltk.data = types.SimpleNamespace(find=lambda name: name)
+numba.njit, numba.prange = (lambda **options: lambda function: function), range
 from mldp_text import mechanisms  # noqa: E402
 
 

@@ -1,5 +1,6 @@
 """privkit 0.5.1: mechanisms on one point; what they share with the rest of the package, maps and networks, is stood in for."""
 
+import importlib
 import importlib.util
 import sys
 import types
@@ -8,6 +9,10 @@ from stand_ins import load_submodules_only, stand_in_for
 
 stand_in_for("pyproj", "osmnx", "networkx", "pandas", "privkit.data", "privkit.metrics")
 load_submodules_only("privkit", "privkit.ppms", "privkit.utils")
+for kind in ("TabularData", "LocationData", "FacialData"):
+    getattr(importlib.import_module("privkit.data"), kind).DATA_TYPE_ID = kind
+for kind in ("QualityLoss",):
+    getattr(importlib.import_module("privkit.metrics"), kind).METRIC_ID = kind
 from privkit.ppms.ppm import PPM  # noqa: E402
 
 sys.modules["privkit.ppms"].PPM = PPM
@@ -20,6 +25,7 @@ for name in ("constants", "geo_utils", "dev_utils", "plot_utils", "io_utils"):
     except ImportError:
         module = types.ModuleType(where)
     setattr(sys.modules["privkit.utils"], name, module)
+sys.modules["privkit.utils"].GridMap = object
 from privkit.ppms.laplace import Laplace  # noqa: E402
 from privkit.ppms.planar_laplace import PlanarLaplace  # noqa: E402
 
