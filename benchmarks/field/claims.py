@@ -50,7 +50,9 @@ class Package:
 
 def packages() -> list[str]:
     """Return the names of all packages."""
-    return sorted(file.parent.name for file in CLAIMS.glob("*/claims.yaml") if file.with_name("requirements.txt").exists())
+    return sorted(
+        file.parent.name for file in CLAIMS.glob("*/claims.yaml") if file.with_name("requirements.txt").exists()
+    )
 
 
 def read_package(name: str) -> Package:

@@ -1,9 +1,8 @@
-"""The rows of all packages, as JSON, as one table and as a page of the documentation."""
+"""The rows of all packages: as JSON, as one table, and as a page that is sorted by what a reader looks for."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from auditor import read_report
@@ -12,7 +11,7 @@ from auditor.results.result import AuditResult
 from benchmarks.field.claims import CLASSES, NOT_STATED, PROJECT, TOPICS, Claim, Package, packages, read_package
 
 REPORTS = PROJECT / "reports" / "field"
-PAGE = PROJECT / "docs" / "field.md"
+PAGE = REPORTS / "README.md"
 Row = dict[str, Any]
 NOT_LOOKED_UP = "not looked up"
 COLUMNS = {
@@ -28,27 +27,27 @@ COLUMNS = {
     "why": "what the source says",
     "seconds": "s",
 }
-HEAD = """# What packages do that say differential privacy
+HEAD = """# What packages do that say differential privacy: all rows
 
-Written by `make field` from [configs/field](../../configs/field/README.md); `make field PACKAGE=name` makes the rows of one package again.
-Each package is called as it is installed from the package index, with the parameters that its documentation names. The claim is
-the package's own. Where it does not say which data sets are neighbours, both relations were audited, and a violation under one of them
-alone says no more than that. A bound is proved with 99.9 % confidence for all claims of a package together.
+Written by `make field`. [The page](README.md) is shorter, and sorted. Each package is called as it is installed from
+the package index, with the parameters that its documentation names. The claim is the package's own. Where it does not
+say which data sets are neighbours, both relations were audited, and a violation under one of them alone says no more
+than that. A bound is proved with 99.9 % confidence for all claims of a package together.
 
 """
 PAGE_HEAD = """# What packages do
 
-<!-- written by `make field` -->
-
-Some packages of the Python index say that they give differential privacy. This page has what came out when each was called as it is
-installed, at the claim that it makes itself: {packages} packages, {claims} claims. [The table](../reports/field/TABLE.md) has each pair, event
-and bound; [its JSON](../reports/field/field.json) the same for programs. *No violation found* is no proof of privacy.
+Written by `make field` from [configs/field](../../configs/field/README.md); `make field PACKAGE=name` makes the rows of
+one package again. Some packages of the Python index say that they give differential privacy. This page has what came
+out when each was called as it is installed, at the claim that it makes itself: {packages} packages, {claims} claims.
+[The table](TABLE.md) has each pair, event and bound; [its JSON](field.json) the same for programs. *No violation found*
+is no proof of privacy.
 
 {classes}
 
-**broken by the line**: the package promises what was audited, and a line of its source breaks it. **documented**: its documentation says so,
-or tells its readers not to rely on it. **relation not stated**: the claim holds for one kind of neighbours and breaks for the other, and the
-package names neither. **ours**: a fault of the wrapper or of the auditor.
+**broken by the line**: the package promises what was audited, and a line of its source breaks it. **documented**: its
+documentation says so, or tells its readers not to rely on it. **relation not stated**: the claim holds for one kind of
+neighbours and breaks for the other, and the package names neither. **ours**: a fault of the wrapper or of the auditor.
 
 """
 
@@ -120,7 +119,9 @@ def write_pages() -> int:
     PAGE.write_text(page(rows), encoding="utf-8")
     unexplained = [row for row in rows if row["class"] == NOT_LOOKED_UP]
     for row in unexplained:
-        print(f"{row['package']}, {row['function']}: a violation, {row['bound']}, that nobody has looked up in the source")
+        print(
+            f"{row['package']}, {row['function']}: a violation, {row['bound']}, that nobody has looked up in the source"
+        )
     return 1 if unexplained else 0
 
 
@@ -159,7 +160,7 @@ def counted(rows: list[Row]) -> tuple[Counter[str], Counter[str]]:
 
 
 def page(rows: list[Row]) -> str:
-    """Return the page of the documentation: what a reader looks for, then packages, then functions."""
+    """Return the page: what a reader looks for, then packages, then functions."""
     found, missed = counted(rows)
     names = [*CLASSES.values(), *([NOT_LOOKED_UP] if found[NOT_LOOKED_UP] else [])]
     classes = [_line(["violation", "found", "known, not found"]), _line("-" * 3)]
@@ -187,8 +188,8 @@ def _short(rows: list[Row]) -> Iterator[str]:
 def _elsewhere() -> str:
     lines = [
         "## Audited elsewhere in this project\n",
-        "[Larger libraries](../reports/libraries/README.md) have audits of their own, and so have "
-        "[accountants and calibrations](../reports/accountants/README.md), beside exact numbers.\n",
+        "[Larger libraries](../libraries/README.md) have audits of their own, and so have "
+        "[accountants and calibrations](../accountants/README.md), beside exact numbers.\n",
         _line(["package", "audits", "violations"]),
         _line("-" * 3),
     ]
@@ -196,6 +197,6 @@ def _elsewhere() -> str:
         for file in sorted((PROJECT / "reports" / kind).glob("*/report.json")):
             audits = json.loads(file.read_text(encoding="utf-8"))[key]
             broken = sum(audit["verdict"] == "violation" for audit in audits)
-            link = f"[{file.parent.name}](../reports/{kind}/{file.parent.name}/summary.md)"
+            link = f"[{file.parent.name}](../{kind}/{file.parent.name}/summary.md)"
             lines.append(_line([f"{link}, {kind}", str(len(audits)), str(broken)]))
     return "\n".join(lines) + "\n"

@@ -24,7 +24,9 @@ def randresponse(data):
 def _written(mechanism, data, *arguments, **named):
     with tempfile.NamedTemporaryFile("r", dir="/dev/shm") as file:
         mechanism(io.StringIO("".join(f"{value}\n" for value in data)), file.name, *arguments, **named).close()
-        return [float(entry) for line in file.read().splitlines() for entry in line.replace(" ", "").strip(",").split(",")]
+        return [
+            float(entry) for line in file.read().splitlines() for entry in line.replace(" ", "").strip(",").split(",")
+        ]
 
 
 def lapmech(data, epsilon, sensitivity=None):

@@ -5,9 +5,7 @@ from distributed_random_forest.models.dp_rf import DPRandomForest
 
 
 def _fitted(data, epsilon, mechanism, delta):
-    forest = DPRandomForest(
-        n_estimators=2, max_depth=1, epsilon=epsilon, delta=delta, dp_mechanism=mechanism, n_jobs=1
-    )
+    forest = DPRandomForest(n_estimators=2, max_depth=1, epsilon=epsilon, delta=delta, dp_mechanism=mechanism, n_jobs=1)
     table = np.array(data, float)
     return forest.fit(table[:, :1], table[:, 1].astype(int))
 

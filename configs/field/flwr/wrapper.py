@@ -1,4 +1,4 @@
-"""flwr 1.42.0: what `localdp_mod` does to a client's update, whose norm is clipped to 1; the rest of the framework is not loaded."""
+"""flwr 1.42.0: what `localdp_mod` does to a client's update, whose norm is clipped to 1."""
 
 import logging
 import sys

@@ -8,4 +8,6 @@ def privatise(data, epsilon, categories):
 
 
 def by_truth(data, pi, categories):
-    return mechanisms.KaryRandomisedResponse(mechanisms.epsilon_from_pi(pi, len(categories)), categories).privatise([data])
+    return mechanisms.KaryRandomisedResponse(mechanisms.epsilon_from_pi(pi, len(categories)), categories).privatise(
+        [data]
+    )

@@ -8,10 +8,17 @@ import pandas as pd
 from stand_ins import load_submodules_only, stand_in_for
 
 stand_in_for("matplotlib", "tabulate", "sklearn", "scipy", "seaborn", "colorama", "optuna", "sympy", "rich")
-load_submodules_only("localPrivacy_martaajonees", "localPrivacy_martaajonees.count_mean", "localPrivacy_martaajonees.hadamard_count_mean", "localPrivacy_martaajonees.utils")
+load_submodules_only(
+    "localPrivacy_martaajonees",
+    "localPrivacy_martaajonees.count_mean",
+    "localPrivacy_martaajonees.hadamard_count_mean",
+    "localPrivacy_martaajonees.utils",
+)
 # The package imports itself from a folder of its repository.
 sys.modules["src"] = types.ModuleType("src")
-sys.modules["src"].__path__ = [str(path).rsplit("/", 1)[0] for path in sys.modules["localPrivacy_martaajonees"].__path__]
+sys.modules["src"].__path__ = [
+    str(path).rsplit("/", 1)[0] for path in sys.modules["localPrivacy_martaajonees"].__path__
+]
 VALUES = pd.DataFrame({"value": ["a", "b", "c", "d"]})
 
 
