@@ -1,6 +1,7 @@
 """The rows of all packages: as JSON, as one table, and as a page that is sorted by what a reader looks for."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +40,8 @@ PAGE_HEAD = """# What packages do
 
 Written by `make field` from [configs/field](../../configs/field/README.md); `make field PACKAGE=name` makes the rows of
 one package again. Some packages of the Python index say that they give differential privacy. This page has what came
-out when each was called as it is installed, at the claim that it makes itself: {packages} packages, {claims} claims.
+out when each was called as it is installed, at the claim that it makes itself: {packages} packages, {claims} claims
+(with those that are audited elsewhere in this project, {all_packages} and {all_claims}).
 [The table](TABLE.md) has each pair, event and bound; [its JSON](field.json) the same for programs. *No violation found*
 is no proof of privacy.
 
@@ -166,7 +168,14 @@ def page(rows: list[Row]) -> str:
     classes = [_line(["violation", "found", "known, not found"]), _line("-" * 3)]
     classes += [_line([name, str(found[name]), str(missed[name])]) for name in names]
     claims = [row for row in rows if row["claim"] != "–"]
-    sections = [PAGE_HEAD.format(packages=len(packages()), claims=len(claims), classes="\n".join(classes))]
+    others = elsewhere()
+    counts = {
+        "packages": len({row["package"] for row in rows}),
+        "claims": len(claims),
+        "all_packages": len({row["package"] for row in rows} | {package_of(name) for _, name, *_ in others}),
+        "all_claims": len(claims) + sum(audits for *_, audits, _ in others),
+    }
+    sections = [PAGE_HEAD.format(**counts, classes="\n".join(classes))]
     for topic in TOPICS:
         of_topic = [row for row in rows if row["topic"] == topic]
         if of_topic:
@@ -185,6 +194,26 @@ def _short(rows: list[Row]) -> Iterator[str]:
         yield _line([*map(_plain, cells), verdict, _plain(explained)])
 
 
+def elsewhere() -> list[tuple[str, str, int, int]]:
+    """Return the reports on packages that have audits of their own: kind, name, audits and violations."""
+    lines = []
+    for kind, key in (("libraries", "audits"), ("accountants", "accountants")):
+        for file in sorted((PROJECT / "reports" / kind).glob("*/report.json")):
+            audits = json.loads(file.read_text(encoding="utf-8"))[key]
+            broken = sum(audit["verdict"] == "violation" for audit in audits)
+            lines.append((kind, file.parent.name, len(audits), broken))
+    return lines
+
+
+def package_of(report: str) -> str:
+    """Return the package that a report of configs/libraries or configs/accountants is on.
+
+    >>> package_of("opendp-0.14.1"), package_of("tmlt-core-sessions"), package_of("pure-ldp")
+    ('opendp', 'tmlt-core', 'pure-ldp')
+    """
+    return re.sub(r"-(sessions|\d[\d.]*)$", "", report)
+
+
 def _elsewhere() -> str:
     lines = [
         "## Audited elsewhere in this project\n",
@@ -193,10 +222,8 @@ def _elsewhere() -> str:
         _line(["package", "audits", "violations"]),
         _line("-" * 3),
     ]
-    for kind, key in (("libraries", "audits"), ("accountants", "accountants")):
-        for file in sorted((PROJECT / "reports" / kind).glob("*/report.json")):
-            audits = json.loads(file.read_text(encoding="utf-8"))[key]
-            broken = sum(audit["verdict"] == "violation" for audit in audits)
-            link = f"[{file.parent.name}](../{kind}/{file.parent.name}/summary.md)"
-            lines.append(_line([f"{link}, {kind}", str(len(audits)), str(broken)]))
+    lines += [
+        _line([f"[{name}](../{kind}/{name}/summary.md), {kind}", str(audits), str(broken)])
+        for kind, name, audits, broken in elsewhere()
+    ]
     return "\n".join(lines) + "\n"
