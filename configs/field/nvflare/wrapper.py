@@ -7,7 +7,9 @@ import numpy as np
 from stand_ins import load_submodules_only, stand_in_for
 
 stand_in_for("nvflare.fuel", "nvflare.security", "nvflare.private")
-load_submodules_only("nvflare", "nvflare.apis", "nvflare.apis.utils", "nvflare.app_common", "nvflare.app_common.filters")
+load_submodules_only(
+    "nvflare", "nvflare.apis", "nvflare.apis.utils", "nvflare.app_common", "nvflare.app_common.filters"
+)
 importlib.import_module("nvflare.fuel.utils.log_utils").get_obj_logger = lambda component: logging.getLogger("nvflare")
 from nvflare.apis.dxo import DXO, DataKind  # noqa: E402
 from nvflare.apis.fl_context import FLContext  # noqa: E402
