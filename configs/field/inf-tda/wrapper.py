@@ -7,5 +7,7 @@ KINDS = pd.MultiIndex.from_product([["a", "b"], ["x", "y"]])
 
 
 def release(data, epsilon, delta, contribution, distinct):
-    private = InfTDA.inf_tda(pd.Series(data, index=KINDS), (epsilon, delta), contribution, distinct_tuples=distinct)
+    private = InfTDA.inf_tda(
+        pd.Series(data, index=KINDS, dtype="int32"), (epsilon, delta), contribution, distinct_tuples=distinct
+    )
     return {"".join(kind): int(number) for kind, number in private.items()}
