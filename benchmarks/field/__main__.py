@@ -1,6 +1,7 @@
 """Audit the packages of configs/field, or those named: ``python -m benchmarks.field [PACKAGE ...]``.
 
-Without names, a package whose report is of this build, of this lock and of these claims is skipped. A named one is made again.
+Without names, a package whose report is of this build, of this lock and of these claims is skipped, and one that did not end in
+time goes on. A named one is made again.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ REPORTS = PROJECT / "reports" / "field"
 BUILD = PROJECT / "build" / "field"
 # A row is made again in less than ten minutes.
 MOST_SECONDS = 580
+CUT = "did not end within"
 SHARED = [CLAIMS / "serve.py", CLAIMS.parent / "libraries" / "protocol.py"]
 
 
@@ -61,6 +63,11 @@ def _reason(output: str) -> str:
     return f"does not install: {lines[-1]}"
 
 
+def is_cut(name: str) -> bool:
+    """Return whether the last run of a package was ended before its time."""
+    return str(made(name).get("failure", "")).startswith(CUT)
+
+
 def run(package: Package) -> dict[str, Any]:
     """Audit the claims of a package; return the seconds of each, and why there is no report."""
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -68,10 +75,11 @@ def run(package: Package) -> dict[str, Any]:
     configuration.write_text(yaml.safe_dump(configuration_of(package), allow_unicode=True), encoding="utf-8")
     junit.unlink(missing_ok=True)
     command = [sys.executable, "-m", "auditor", "run", str(configuration), "--out", str(REPORTS), "--junit", str(junit)]
+    command += ["--resume"] if is_cut(package.name) else []
     try:
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return {"failure": f"takes longer than {MOST_SECONDS} s", "seconds": {}}
+        return {"failure": f"{CUT} {MOST_SECONDS} s", "seconds": {}}
     if not junit.exists():  # it is written when all audits have ended, whatever they found
         return {"failure": (done.stderr or done.stdout).strip().splitlines()[-1], "seconds": {}}
     cases = ElementTree.parse(junit).iter("testcase")
@@ -89,8 +97,8 @@ def make(name: str) -> None:
     folder = REPORTS / name
     folder.mkdir(parents=True, exist_ok=True)
     if outcome["failure"] or not package.claims:
-        for file in folder.glob("*"):
-            file.unlink()
+        for file in ("report.json", "report.html", "summary.md"):  # what is kept of a run goes on
+            (folder / file).unlink(missing_ok=True)
     (folder / "made.json").write_text(json.dumps({**state, **outcome}, indent=1, ensure_ascii=False) + "\n")
     print(f"{name}: {outcome['failure'] or 'done'}, {time.monotonic() - started:.0f} s", flush=True)
 
@@ -103,7 +111,7 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or packages():
         state = state_of(name)
-        if names or {key: made(name).get(key) for key in state} != state:
+        if names or is_cut(name) or {key: made(name).get(key) for key in state} != state:
             make(name)
             write_pages()
     return write_pages()

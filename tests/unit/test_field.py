@@ -140,6 +140,24 @@ def test_what_is_made_of_this_lock_and_these_claims_is_not_made_again(
     assert len(asked) == 3
 
 
+def test_a_run_that_did_not_end_in_time_goes_on_with_the_next(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = []
+
+    def never_ends(command: list[str], **_: Any) -> None:
+        commands.append(command)
+        raise field.subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(field, "install", lambda package: "")
+    monkeypatch.setattr(field, "BUILD", folders / "build")
+    monkeypatch.setattr(field.subprocess, "run", never_ends)
+    kept = folders / "reports" / "field" / "small" / "runs.sqlite"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("", encoding="utf-8")
+    assert field.main([]) == field.main([]) == 0
+    assert ["--resume" in command for command in commands] == [False, True]
+    assert kept.exists()
+
+
 def test_a_name_that_is_no_package_is_refused(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert field.main(["smal"]) == 2
     assert "smal; there are small" in capsys.readouterr().out
