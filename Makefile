@@ -16,13 +16,14 @@ ACCOUNTANTS := $(patsubst $(STATED)/%.txt,.libraries/%/.ready,$(wildcard $(STATE
   $(foreach shared,dp-accounting opendp diffprivlib pipeline-dp-sessions smartnoise-sql tmlt-core,.libraries/$(shared)/.ready)
 TRAINED := configs/training/environments
 TRAINING := $(patsubst $(TRAINED)/%.txt,.libraries/training/%/.ready,$(wildcard $(TRAINED)/*.txt))
+FIELD := configs/field
 OLD_PINS := benchmarks/corpus/environments
 OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(OLD_PINS)/*.txt))
 
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries training accountants sweeps corpus test test-prover slow check bench studies docs lock clean
+.PHONY: audit classics libraries training accountants sweeps corpus field test test-prover slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -71,6 +72,11 @@ sweeps: $(READY) $(LIBRARIES)
 # Published bugs, in a release that has them and in one that has not: benchmarks/corpus/RESULTS.md
 corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 	$(BIN)/python -m benchmarks.corpus
+
+# What some sixty packages do, each as it is installed: reports/field/TABLE.md. An evening; what is there already is not made again,
+# unless it is named: make field PACKAGE=dwork
+field: $(READY)
+	$(BIN)/python -m benchmarks.field $(PACKAGE)
 
 test: $(READY)
 	$(PYTEST) $(TESTS)
@@ -145,6 +151,12 @@ WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	touch $@
 
+# An install may fail, as those of some packages do by now. A list that says so holds what a few modules of the package load.
+.libraries/field/%/.ready: $(FIELD)/%/requirements.txt | $(READY)
+	$(PYTHON) -m venv --clear .libraries/field/$*
+	.libraries/field/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r $<
+	touch $@
+
 # Only when dependencies change: needs `pip install uv`. The lists of these old releases hold all that is tested, and are locked as they are.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 # Their accountants need little of what the packages do, and their lists name it.
@@ -157,6 +169,8 @@ lock:
 	$(foreach pins,$(wildcard $(TRAINED)/*.in),$(LOCK) $(if $(findstring opacus,$(pins))$(findstring -2,$(pins)),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(STATED)/*.in),$(LOCK) $(if $(filter $(BARE),$(basename $(notdir $(pins)))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
+	for list in $(FIELD)/*/requirements.in; do \
+	  $(LOCK) $$(grep -q '^# alone' $$list && echo --no-deps) $$list -o $${list%.in}.txt || exit 1; done
 
 clean:
 	rm -rf $(VENV) .libraries

@@ -6,17 +6,27 @@ package also states where (the ε of a δ), that is third. What the accountant r
 by one process, so that what a package caches stays.
 """
 
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import json
 import math
 import os
 import sys
-import types
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
+
+from stand_ins import load_submodules_only, stand_in_for
+
+__all__ = [
+    "Process",
+    "Statement",
+    "fixed_size",
+    "gaussian",
+    "laplace",
+    "load_submodules_only",
+    "poisson",
+    "serve",
+    "stand_in_for",
+]
 
 Process = dict[str, Any]
 Statement = tuple[float, Process | list[Process]] | tuple[float, Process | list[Process], float]
@@ -62,49 +72,3 @@ def poisson(rate: float) -> Process:
 
 def fixed_size(rate: float) -> Process:
     return {"sampling": "fixed-size", "rate": float(rate)}
-
-
-# --- Packages that would load a framework which their accounting does not use ---
-
-
-def load_submodules_only(*packages: str) -> None:
-    """Let the modules of packages be imported without the packages' own ``__init__``."""
-    for name in packages:
-        spec = importlib.util.find_spec(name)
-        assert spec is not None and spec.submodule_search_locations is not None
-        package = types.ModuleType(name)
-        package.__path__ = list(spec.submodule_search_locations)
-        sys.modules[name] = package
-
-
-class _StandIn(types.ModuleType):
-    """A module of which each name is an empty class."""
-
-    __path__: ClassVar[list[str]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        made = type(name, (), {})
-        setattr(self, name, made)
-        return made
-
-
-class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    def __init__(self, packages: tuple[str, ...]) -> None:
-        self.packages = packages
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        known = any(f"{fullname}.".startswith(f"{name}.") for name in self.packages)
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if known else None
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _StandIn(spec.name)
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        pass
-
-
-def stand_in_for(*packages: str) -> None:
-    """Let packages be imported that are not installed, by modules of which only functions without them are used."""
-    sys.meta_path.insert(0, _StandInFinder(packages))

@@ -4,8 +4,10 @@ A mechanism is a function of its parameters that returns the library's own claim
 draws one output on a data set. Noise is the library's own: none of them takes its randomness from the seed of a request.
 """
 
+import functools
 import json
 import math
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,14 +24,26 @@ def serve(*mechanisms: Callable[..., Made]) -> None:
         print(json.dumps(make(**json.loads(sys.argv[3]))[0]))
         return
     made: dict[str, Made] = {}
+
+    def release(parameters: dict[str, Any], dataset: Any) -> Any:
+        key = json.dumps(parameters)
+        if key not in made:
+            made[key] = make(**parameters)
+        return made[key][1](dataset)
+
+    answer(release)
+
+
+def answer(release: Callable[[dict[str, Any], Any], Any], prepare: Callable[[int], None] = lambda seed: None) -> None:
+    """Answer requests until the input ends, each by calls of ``release`` after ``prepare`` has had its seed."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
     for line in sys.stdin:
         request = json.loads(line)
-        key = json.dumps(request["parameters"])
-        if key not in made:
-            made[key] = make(**request["parameters"])
-        release, dataset = made[key][1], request["dataset"]
-        sys.stdout.write("".join(f"{_one(release, dataset)}\n" for _ in range(request["size"])))
-        sys.stdout.flush()
+        prepare(request["seed"])
+        call = functools.partial(release, request["parameters"])
+        answers.write("".join(f"{_one(call, request['dataset'])}\n" for _ in range(request["size"])))
+        answers.flush()
 
 
 def played(open_session: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -1,0 +1,121 @@
+"""Audit the packages of configs/field, or those named: ``python -m benchmarks.field [PACKAGE ...]``.
+
+Without names, a package whose report is of this build, of this lock and of these claims is skipped, and one that did not end in
+time goes on. A named one is made again.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import yaml
+
+from benchmarks.field.claims import CLAIMS, PROJECT, Package, configuration_of, packages, read_package
+from benchmarks.field.pages import write_pages
+
+REPORTS = PROJECT / "reports" / "field"
+BUILD = PROJECT / "build" / "field"
+# A row is made again in less than ten minutes.
+MOST_SECONDS = 580
+CUT = "did not end within"
+SHARED = [CLAIMS / "serve.py", CLAIMS.parent / "libraries" / "protocol.py"]
+
+
+def digest(files: list[Path]) -> str:
+    """Return a digest of files, by their paths and bytes."""
+    whole = hashlib.sha256()
+    for file in sorted(files):
+        whole.update(f"{file.relative_to(PROJECT)}\0".encode() + file.read_bytes() + b"\0")
+    return whole.hexdigest()[:16]
+
+
+def state_of(name: str) -> dict[str, str]:
+    """Return what the rows of a package depend on."""
+    folder = CLAIMS / name
+    return {
+        "build": digest(list((PROJECT / "auditor").rglob("*.py"))),
+        "lock": digest([folder / "requirements.txt"]),
+        "claims": digest([folder / "claims.yaml", *folder.glob("*.py"), *SHARED]),
+    }
+
+
+def made(name: str) -> dict[str, Any]:
+    """Return what the last run of a package left, or nothing."""
+    file = REPORTS / name / "made.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def install(package: Package) -> str:
+    """Install a package into its environment; return why that failed, or nothing."""
+    target = f".libraries/field/{package.name}/.ready"
+    done = subprocess.run(["make", target], cwd=PROJECT, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else _reason(done.stdout + done.stderr)
+
+
+def _reason(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if "error" in line.lower() and "make" not in line]
+    lines = [line for line in lines if "subprocess-exited" not in line] or ["no reason was given"]
+    return f"does not install: {lines[-1]}"
+
+
+def is_cut(name: str) -> bool:
+    """Return whether the last run of a package was ended before its time."""
+    return str(made(name).get("failure", "")).startswith(CUT)
+
+
+def run(package: Package) -> dict[str, Any]:
+    """Audit the claims of a package; return the seconds of each, and why there is no report."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    configuration, junit = BUILD / f"{package.name}.yaml", BUILD / f"{package.name}.xml"
+    configuration.write_text(yaml.safe_dump(configuration_of(package), allow_unicode=True), encoding="utf-8")
+    junit.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "auditor", "run", str(configuration), "--out", str(REPORTS), "--junit", str(junit)]
+    command += ["--resume"] if is_cut(package.name) else []
+    try:
+        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return {"failure": f"{CUT} {MOST_SECONDS} s", "seconds": {}}
+    if not junit.exists():  # it is written when all audits have ended, whatever they found
+        return {"failure": (done.stderr or done.stdout).strip().splitlines()[-1], "seconds": {}}
+    cases = ElementTree.parse(junit).iter("testcase")
+    seconds = {case.get("name", ""): round(float(case.get("time", "nan")), 1) for case in cases}
+    return {"failure": "", "seconds": seconds}
+
+
+def make(name: str) -> None:
+    """Make the rows of a package again."""
+    package, state, started = read_package(name), state_of(name), time.monotonic()
+    failure = install(package)
+    outcome: dict[str, Any] = {"failure": failure, "seconds": {}}
+    if not failure and package.claims:
+        outcome = run(package)
+    folder = REPORTS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    if outcome["failure"] or not package.claims:
+        for file in ("report.json", "report.html", "summary.md"):  # what is kept of a run goes on
+            (folder / file).unlink(missing_ok=True)
+    (folder / "made.json").write_text(json.dumps({**state, **outcome}, indent=1, ensure_ascii=False) + "\n")
+    print(f"{name}: {outcome['failure'] or 'done'}, {time.monotonic() - started:.0f} s", flush=True)
+
+
+def main(names: list[str]) -> int:
+    """Make what is asked for, and the pages; return 1 if a violation was not looked up."""
+    unknown = set(names) - set(packages())
+    if unknown:
+        print(f"no folder of configs/field is named {', '.join(sorted(unknown))}; there are {', '.join(packages())}")
+        return 2
+    for name in names or packages():
+        state = state_of(name)
+        if names or is_cut(name) or {key: made(name).get(key) for key in state} != state:
+            make(name)
+            write_pages()
+    return write_pages()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

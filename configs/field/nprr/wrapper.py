@@ -1,0 +1,20 @@
+"""nprr 0.1.4: one person's value; the package's plots are not loaded."""
+
+import numpy as np
+from stand_ins import load_submodules_only
+
+load_submodules_only("nprr")
+from nprr import mechanisms  # noqa: E402
+
+
+def laplace(data, epsilon):
+    return mechanisms.laplace(np.array([data]), epsilon)
+
+
+def nprr(data, bins, epsilon):
+    return mechanisms.nprr(np.array([data], float), mechanisms.r_from_G_eps(bins, epsilon), bins)
+
+
+def best(data, epsilon):
+    r, bins = mechanisms.r_G_opt_entropy(epsilon)
+    return mechanisms.nprr(np.array([data], float), r, bins)

@@ -1,0 +1,193 @@
+"""The field: claims of packages are configurations, their locks have hashes, and rows say what came out. None is installed."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from auditor.config.load import load_configuration
+from benchmarks.field import __main__ as field
+from benchmarks.field import pages
+from benchmarks.field.claims import (
+    CLAIMS,
+    CLASSES,
+    RELATIONS,
+    TOPICS,
+    Claim,
+    Package,
+    configuration_of,
+    packages,
+    read_package,
+)
+
+NAMES = packages()
+WITH_CLAIMS = [name for name in NAMES if read_package(name).claims]
+
+
+def test_there_is_a_folder_for_each_of_many_packages() -> None:
+    assert len(NAMES) >= 30
+    assert sum(len(read_package(name).claims) for name in NAMES) >= 150
+    assert [folder.name for folder in sorted(CLAIMS.iterdir()) if folder.is_dir() and folder.name[0] != "_"] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_package_says_what_it_is_for_and_what_was_in_the_way(name: str) -> None:
+    package = read_package(name)
+    assert package.topic in TOPICS
+    assert package.claims or package.in_the_way
+    assert len({claim.name for claim in package.claims}) == len(package.claims)
+    for claim in package.claims:
+        assert claim.given["documented"], claim.name
+        if claim.finding is not None:
+            assert claim.finding["class"] in CLASSES, claim.name
+            assert claim.finding["source"], claim.name
+
+
+@pytest.mark.parametrize("name", WITH_CLAIMS)
+def test_each_claim_is_an_audit_of_a_function_of_the_wrapper(name: str, tmp_path: Path) -> None:
+    package = read_package(name)
+    file = tmp_path / "package.yaml"
+    file.write_text(yaml.safe_dump(configuration_of(package)), encoding="utf-8")
+    plans = load_configuration(file).plans
+    assert [plan.name for plan in plans] == [claim.name for claim in package.claims]
+    source = (CLAIMS / name / "wrapper.py").read_text(encoding="utf-8")
+    compile(source, name, "exec")
+    for plan, claim in zip(plans, package.claims, strict=True):
+        [signature] = re.findall(rf"^def {claim.given['mechanism']}\((.*?)\):$", source, re.MULTILINE)
+        accepted = {part.split("=")[0].strip() for part in signature.split(",")} - {"data", ""}
+        given = set(claim.given.get("parameters", {}))
+        required = {part.strip() for part in signature.split(",") if "=" not in part} - {"data", ""}
+        assert required <= {*given, "**arguments", "**more"}, claim.name
+        assert given <= accepted or "**arguments" in accepted or "**more" in accepted, claim.name
+        assert plan.domain.corners()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_environment_is_pinned_with_hashes(name: str) -> None:
+    pins = (CLAIMS / name / "requirements.txt").read_text(encoding="utf-8")
+    requirements = re.split(r"\n(?=\S)", pins)
+    assert all("==" in r.splitlines()[0] and "--hash=sha256:" in r for r in requirements if not r.startswith("#"))
+    [first] = re.findall(r"^([\w.-]+)==\S+$", (CLAIMS / name / "requirements.in").read_text(), re.MULTILINE)[:1]
+    assert first == name
+
+
+# --- Claims, written twice where the package does not say for which neighbours ---
+
+ENTRY: dict[str, Any] = {
+    "function": "mean",
+    "mechanism": "mean",
+    "claim": {"epsilon": 1.0},
+    "documented": "README.md",
+    "relation": "not stated",
+    "neighbours": {"domain": "records", "record": {"low": 0, "high": 1}, "size": {"low": 1, "high": 3}},
+    "violation": {"add_remove": {"class": "relation", "source": "mean.py, line 3"}},
+}
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a root in which one package, ``small``, has a claim, and no report."""
+    claims, reports = tmp_path / "configs", tmp_path / "reports"
+    folder = claims / "small"
+    folder.mkdir(parents=True)
+    (folder / "claims.yaml").write_text(yaml.safe_dump({"topic": TOPICS[0], "claims": [ENTRY]}), encoding="utf-8")
+    (folder / "requirements.txt").write_text("small==1.2 \\\n    --hash=sha256:0\n", encoding="utf-8")
+    (folder / "wrapper.py").write_text("def mean(data):\n    return 0\n", encoding="utf-8")
+    for module in (field, pages):
+        monkeypatch.setattr(module, "REPORTS", reports / "field")
+    for module in (field, pages, __import__("benchmarks.field.claims", fromlist=["CLAIMS"])):
+        monkeypatch.setattr(module, "PROJECT", tmp_path, raising=False)
+        monkeypatch.setattr(module, "CLAIMS", claims, raising=False)
+    monkeypatch.setattr(pages, "PAGE", reports / "field" / "README.md")
+    monkeypatch.setattr(field, "SHARED", [])
+    return tmp_path
+
+
+def test_a_claim_without_a_relation_is_audited_under_both(folders: Path) -> None:
+    package = read_package("small")
+    assert package == Package("small", "1.2", TOPICS[0], "", package.claims)
+    assert [claim.given["neighbours"]["relation"] for claim in package.claims] == [*RELATIONS]
+    assert [claim.finding is None for claim in package.claims] == [False, True]
+    expected = [audit.get("expect") for audit in configuration_of(package)["audits"]]
+    assert expected == ["violation", None]
+
+
+def test_a_package_that_does_not_install_has_a_row_that_says_why(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "install", lambda package: "does not install: error: no wheel")
+    assert field.main([]) == 0
+    [row, other] = json.loads((folders / "reports" / "field" / "field.json").read_text(encoding="utf-8"))
+    assert row["verdict"] == other["verdict"] == "not run"
+    assert row["why"] == "does not install: error: no wheel"
+    assert "does not install: error: no wheel" in (folders / "reports" / "field" / "TABLE.md").read_text()
+
+
+def test_what_is_made_of_this_lock_and_these_claims_is_not_made_again(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(field, "install", lambda package: asked.append(package.name) or "does not install: no wheel")
+    for names, times in (([], 1), ([], 1), (["small"], 2)):
+        assert field.main(names) == 0
+        assert len(asked) == times
+    lock = folders / "configs" / "small" / "requirements.txt"
+    lock.write_text(lock.read_text() + "\n", encoding="utf-8")
+    assert field.main([]) == 0
+    assert len(asked) == 3
+
+
+def test_a_run_that_did_not_end_in_time_goes_on_with_the_next(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = []
+
+    def never_ends(command: list[str], **_: Any) -> None:
+        commands.append(command)
+        raise field.subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(field, "install", lambda package: "")
+    monkeypatch.setattr(field, "BUILD", folders / "build")
+    monkeypatch.setattr(field.subprocess, "run", never_ends)
+    kept = folders / "reports" / "field" / "small" / "runs.sqlite"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("", encoding="utf-8")
+    assert field.main([]) == field.main([]) == 0
+    assert ["--resume" in command for command in commands] == [False, True]
+    assert kept.exists()
+
+
+def test_a_name_that_is_no_package_is_refused(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert field.main(["smal"]) == 2
+    assert "smal; there are small" in capsys.readouterr().out
+
+
+def row(**changed: Any) -> dict[str, Any]:
+    named = {"package": "small", "version": "1", "topic": TOPICS[0], "function": "f", "claim": "ε = 1", "relation": "x"}
+    found = {"verdict": "violation", "bound": "epsilon ≥ 2", "pair": "", "event": "", "class": "broken by the line"}
+    return {**named, **found, "documented": "", "why": "", "seconds": 1.0, "in_the_way": "", **changed}
+
+
+def test_what_is_known_and_was_not_found_is_counted_apart() -> None:
+    rows = [row(), row(verdict="no violation found"), row(verdict="no violation found", **{"class": "–"})]
+    found, missed = pages.counted(rows)
+    assert (found["broken by the line"], missed["broken by the line"]) == (1, 1)
+    assert "| broken by the line | 1 | 1 |" in pages.page(rows)
+
+
+def test_a_violation_that_nobody_looked_up_is_an_error(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "rows_of", lambda package: [row(**{"class": pages.NOT_LOOKED_UP})])
+    assert pages.write_pages() == 1
+    assert "| not looked up | 1 | 0 |" in (folders / "reports" / "field" / "README.md").read_text(encoding="utf-8")
+
+
+def test_marks_of_markdown_in_a_cell_are_text() -> None:
+    table = pages.table_page([row(pair="a|b", event="x_1 * 2")])
+    assert "| a\\|b | x\\_1 \\* 2 |" in table
+
+
+def test_a_known_violation_is_named_by_its_claim() -> None:
+    claim = Claim("f", {**ENTRY}, "substitute", {"class": "ours", "source": "wrapper.py"})
+    package = Package("small", "1", TOPICS[0], "", [claim])
+    assert configuration_of(package)["audits"][0]["expect"] == "violation"
