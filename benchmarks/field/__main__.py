@@ -6,6 +6,7 @@ time goes on. A named one is made again.
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -74,7 +75,9 @@ def run(package: Package) -> dict[str, Any]:
     configuration, junit = BUILD / f"{package.name}.yaml", BUILD / f"{package.name}.xml"
     configuration.write_text(yaml.safe_dump(configuration_of(package), allow_unicode=True), encoding="utf-8")
     junit.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "auditor", "run", str(configuration), "--out", str(REPORTS), "--junit", str(junit)]
+    # As seen from the project, since a report names its configuration.
+    paths = [os.path.relpath(path, PROJECT) for path in (configuration, REPORTS, junit)]
+    command = [sys.executable, "-m", "auditor", "run", paths[0], "--out", paths[1], "--junit", paths[2]]
     command += ["--resume"] if is_cut(package.name) else []
     try:
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)

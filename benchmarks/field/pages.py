@@ -40,8 +40,8 @@ PAGE_HEAD = """# What packages do
 
 Written by `make field` from [configs/field](../../configs/field/README.md); `make field PACKAGE=name` makes the rows of
 one package again. Some packages of the Python index say that they give differential privacy. This page has what came
-out when each was called as it is installed, at the claim that it makes itself: {packages} packages, {claims} claims
-(with those that are audited elsewhere in this project, {all_packages} and {all_claims}).
+out when each was called as it is installed, at the claim that it makes itself: {packages} packages, {claims} claims,
+of which {audited} have a verdict (with those that are audited elsewhere in this project, {all_packages} and {all_claims}).
 [The table](TABLE.md) has each pair, event and bound; [its JSON](field.json) the same for programs. *No violation found*
 is no proof of privacy.
 
@@ -172,6 +172,7 @@ def page(rows: list[Row]) -> str:
     counts = {
         "packages": len({row["package"] for row in rows}),
         "claims": len(claims),
+        "audited": sum(row["verdict"] != "not run" for row in claims),
         "all_packages": len({row["package"] for row in rows} | {package_of(name) for _, name, *_ in others}),
         "all_claims": len(claims) + sum(audits for *_, audits, _ in others),
     }

@@ -74,6 +74,14 @@ def test_each_environment_is_pinned_with_hashes(name: str) -> None:
     assert first == name
 
 
+def test_every_violation_of_the_committed_rows_was_looked_up_and_the_pages_are_of_them() -> None:
+    rows = json.loads((pages.REPORTS / "field.json").read_text(encoding="utf-8"))
+    assert {row["package"] for row in rows} <= set(NAMES)
+    assert {row["class"] for row in rows if row["verdict"] == "violation"} <= {*CLASSES.values()}
+    assert (pages.REPORTS / "TABLE.md").read_text(encoding="utf-8") == pages.table_page(rows)
+    assert (pages.REPORTS / "README.md").read_text(encoding="utf-8") == pages.page(rows)
+
+
 # --- Claims, written twice where the package does not say for which neighbours ---
 
 ENTRY: dict[str, Any] = {

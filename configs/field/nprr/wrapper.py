@@ -1,5 +1,7 @@
 """nprr 0.1.4: one person's value; the package's plots are not loaded."""
 
+import functools
+
 import numpy as np
 from stand_ins import load_submodules_only
 
@@ -15,6 +17,9 @@ def nprr(data, bins, epsilon):
     return mechanisms.nprr(np.array([data], float), mechanisms.r_from_G_eps(bins, epsilon), bins)
 
 
+_optimum = functools.cache(mechanisms.r_G_opt_entropy)
+
+
 def best(data, epsilon):
-    r, bins = mechanisms.r_G_opt_entropy(epsilon)
+    r, bins = _optimum(epsilon)
     return mechanisms.nprr(np.array([data], float), r, bins)
