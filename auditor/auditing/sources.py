@@ -49,7 +49,7 @@ def _with_same_noise(race: Race[OutputGame], outputs: float) -> list[Pair]:
     tried = [*race.once(f"{most} to compare", lambda: list(itertools.islice(new_pairs(race, untried), most)))]
     if len(tried) < 8:  # too few to be worth it
         return []
-    spent = race.spent
+    known = {size: len(game.compared(size)) for size in (tuning.size, tuning.again)}
     distances = _distances(race, tried, tuning.size)
     climbers = int(tuning.of_near * most / tuning.of_many / (max(1, tuning.climbs) * tuning.near_each))
     for _ in range(tuning.climbs if climbers else 0):
@@ -59,7 +59,9 @@ def _with_same_noise(race: Race[OutputGame], outputs: float) -> list[Pair]:
         distances += _distances(race, near, tuning.size)
     again = [tried[i] for i in best_first(distances)[: max(1, int(tuning.of_again * outputs / (2 * tuning.again)))]]
     proposed = [*_order_that_moves(race, most // 5), *_farthest(race, again, _distances(race, again, tuning.again))]
-    game.enter(SAME_NOISE, len(distances), int(race.spent - spent))
+    # What was compared before is not drawn again.
+    drawn = sum(2 * size * (len(game.compared(size)) - number) for size, number in known.items())
+    game.enter(SAME_NOISE, len(distances), drawn)
     return proposed[: max(1, int(outputs / (8 * tuning.first_look)))]
 
 

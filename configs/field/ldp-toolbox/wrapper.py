@@ -21,4 +21,4 @@ def hashed(data, module, name, k, epsilon, flag=None):
 
     protocol = _protocol(module, name, k, epsilon, flag)
     value, seed = protocol.obfuscate(data)
-    return [int(xxhash.xxh32(str(v), seed=seed).intdigest() % protocol.g == value) for v in range(k)]
+    return [int(xxhash.xxh32(str(v).encode(), seed=seed).intdigest() % protocol.g == value) for v in range(k)]

@@ -20,4 +20,4 @@ def hashed(data, k, epsilon, optimal):
 
     value, seed = LH_Client(data, k, epsilon, optimal)
     g = round(np.exp(epsilon)) + 1 if optimal else 2
-    return [int(xxhash.xxh32(str(v), seed=seed).intdigest() % g == value) for v in range(k)]
+    return [int(xxhash.xxh32(str(v).encode(), seed=seed).intdigest() % g == value) for v in range(k)]
