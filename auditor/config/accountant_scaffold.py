@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from auditor.accountants.target import ARGUMENTS
 from auditor.blackbox.mechanism import load, signature_of
 from auditor.config.load import load_configuration, search_path
-from auditor.config.scaffold import in_yaml, is_plain, rendered
+from auditor.config.scaffold import in_yaml, is_plain, rendered, trial_beside
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.foreign_code import result_or_error
 
@@ -124,12 +123,8 @@ def scaffold_accountants(words: Sequence[str], file: Path) -> tuple[str, list[Fi
     if not file.parent.is_dir():
         raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
     first = [of_accountant(word, file) for word in dict.fromkeys(words)]
-    try:
-        trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
-    with trial:
-        audits = [_tried(audit, Path(trial.name), file) for audit in first]
+    with trial_beside(file) as trial:
+        audits = [_tried(audit, trial, file) for audit in first]
     return rendered(TEMPLATE, audits), audits
 
 

@@ -3,6 +3,7 @@
 A trial calls the mechanism as `auditor check` does, on one kind of data set after another.
 """
 
+import contextlib
 import inspect
 import json
 import math
@@ -239,13 +240,20 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
         advice = "after a function, name others only: file.py:function, or module:function"
         raise InvalidInputError(f'"{wrong[0]}" is no function; {advice}')
     first_audits = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
+    with trial_beside(file) as trial:
+        audits = [_tried(audit, trial, file) for audit in first_audits]
+    return _text(audits), audits
+
+
+@contextlib.contextmanager
+def trial_beside(file: Path) -> Iterator[Path]:
+    """Give a temporary file in the folder of ``file``, for trials. Raises InvalidInputError if none can be made."""
     try:
         trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
     with trial:
-        audits = [_tried(audit, Path(trial.name), file) for audit in first_audits]
-    return _text(audits), audits
+        yield Path(trial.name)
 
 
 def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from auditor.errors import InvalidInputError, how_many, require_known
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Valid
-from auditor.neighbours.pair import DataForm, Pair
+from auditor.neighbours.pair import FormAround, Pair
 
 SamplingName = Literal["poisson", "fixed", "shuffled", "ordered"]
 MOST_BATCHES = 10_000
@@ -97,24 +97,13 @@ class Loader:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochForm(DataForm):
+class EpochForm(FormAround):
     """A data set in the form of its own domain, of which a mechanism receives batches."""
 
-    inside: DataForm | None
     loader: Loader
 
     def __str__(self) -> str:
         return f"{self.inside or 'data'}, in batches"
-
-    @property
-    def mark(self) -> str:  # type: ignore[override]
-        """The mark of the data set's own form."""
-        return self.inside.mark if self.inside else ""
-
-    @property
-    def is_json(self) -> bool:  # type: ignore[override]
-        """Whether the data set is JSON."""
-        return self.inside is None or self.inside.is_json
 
     def build(self, data: Any, other: Any) -> Any:
         return Pair(data, other, form=self.inside).dataset("left")

@@ -85,6 +85,23 @@ class Arrays(DataForm):
 
 
 @dataclass(frozen=True, slots=True)
+class FormAround(DataForm):
+    """The form of data sets that have a form of their own ``inside``, such as those of a domain within a domain."""
+
+    inside: DataForm | None
+
+    @property
+    def mark(self) -> str:  # type: ignore[override]
+        """The mark of the data set's own form."""
+        return self.inside.mark if self.inside else ""
+
+    @property
+    def is_json(self) -> bool:  # type: ignore[override]
+        """Whether the data set is JSON."""
+        return self.inside is None or self.inside.is_json
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 

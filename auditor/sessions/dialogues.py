@@ -13,7 +13,7 @@ from auditor.interfaces import CLOSELY, Domain, Values
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, Pairs
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Range, one_changed
-from auditor.neighbours.pair import DataForm, Pair, distinct
+from auditor.neighbours.pair import FormAround, Pair, distinct
 from auditor.neighbours.records import RecordValues
 from auditor.neighbours.scripts import (
     LAST_ANSWER,
@@ -118,23 +118,11 @@ def read_questions(given: Any) -> Values:
 
 
 @dataclass(frozen=True, slots=True)
-class DialogueForm(DataForm):
+class DialogueForm(FormAround):
     """A data set in the form of its own domain, with a script."""
-
-    inside: DataForm | None
 
     def __str__(self) -> str:
         return f"{self.inside or 'data'}, with a script of questions"
-
-    @property
-    def mark(self) -> str:  # type: ignore[override]
-        """The mark of the data set's own form."""
-        return self.inside.mark if self.inside else ""
-
-    @property
-    def is_json(self) -> bool:  # type: ignore[override]
-        """Whether the data set is JSON."""
-        return self.inside is None or self.inside.is_json
 
     def build(self, data: Any, other: Any) -> ScriptedData:
         inside = Pair(data["data"], None if other is None else other["data"], form=self.inside)
