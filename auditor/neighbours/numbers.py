@@ -200,6 +200,28 @@ def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) 
         yield from (with_value(vector, i, changed) for changed in changes(value))
 
 
+def blocks_changed(vector: Sequence[Any], value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the vector with ``value`` in place of all other values, of half of them, of a quarter, and so on."""
+    others = [i for i, number in enumerate(vector) if number != value]
+    for block in blocks([str(i) for i in others]):
+        places = {*others[block]}
+        yield tuple(value if i in places else number for i, number in enumerate(vector))
+
+
+def blocks(rows: Sequence[str]) -> Iterator[slice]:
+    """Yield slices of rows, which are given as texts: of all rows, halves, quarters and so on down to single rows.
+
+    A block equal to the block before it is skipped: removing either block leaves the same rows.
+    """
+    size = len(rows)
+    while size > 0:
+        for start in range(0, len(rows), size):
+            block = slice(start, start + size)
+            if start == 0 or rows[start - size : start] != rows[block]:
+                yield block
+        size //= 2
+
+
 def with_value(vector: Sequence[Any], place: int, value: Any) -> tuple[Any, ...]:
     """Return the vector with ``value`` at one place."""
     return (*vector[:place], value, *vector[place + 1 :])
