@@ -27,6 +27,7 @@ from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.utility import UNLIKE_IF_SIMPLE, WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim, PureDP
+from auditor.events.event import Event
 from auditor.interfaces import AnyMethod, Domain, ManyNumbers
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
@@ -89,16 +90,22 @@ class PairGame:
         """See Game."""
         self.ledger.pairs.update(look.pair.key() for look in looks)
         method = self.method()
-        seen = self._on([look.drawn_on for look in looks], each, functools.partial(_seen, method))
-        self.known_kinds.update((look.key, kind) for look, (_, kind, _) in zip(looks, seen, strict=True))
+        seen = self._on([look.drawn_on for look in looks], each, functools.partial(_seen, method, self.plan.without))
+        self.known_kinds.update((look.key, kind) for look, (_, kind, _, _) in zip(looks, seen, strict=True))
         # A batch that raises hides its other outputs. So the next looks call the mechanism for each output.
-        self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
+        self.one_by_one = self.one_by_one or any(raised for _, _, raised, _ in seen)
         self.enter(name, len(looks), each * len(looks))
         return [
             self.judged(
-                replace(look, evidence=method.joined(look.evidence, evidence), kind=kind, outputs=look.outputs + each)
+                replace(
+                    look,
+                    evidence=method.joined(look.evidence, evidence),
+                    kind=kind,
+                    outputs=look.outputs + each,
+                    left_out=shown,
+                )
             )
-            for look, (evidence, kind, _) in zip(looks, seen, strict=True)
+            for look, (evidence, kind, _, shown) in zip(looks, seen, strict=True)
         ]
 
     def judged(self, look: Look) -> Look:
@@ -184,9 +191,10 @@ def shown_by(method: AnyMethod, sample: Sample) -> ManyNumbers:
     return () if too_few(sample) else method.evidence(sample)
 
 
-def _seen(method: AnyMethod, sample: Sample) -> tuple[ManyNumbers, str, bool]:
-    """Return the evidence of outputs on the loss, their kind, and whether any of them raised."""
-    return shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
+def _seen(method: AnyMethod, without: Sequence[Event], sample: Sample) -> tuple[ManyNumbers, str, bool, bool]:
+    """Return the evidence of outputs on the loss, their kind, whether any of them raised, or shows an event of ``without``."""
+    shown = any(event.occurs_in(sample) for event in without)
+    return () if shown else shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised(), shown
 
 
 def too_few(sample: Sample) -> bool:

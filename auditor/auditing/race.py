@@ -35,6 +35,7 @@ class Look:
     ``evidence`` is what a game made of ``outputs`` outputs, ``learned`` what rules won on outputs drawn to learn from, and
     ``prospects`` what a game forecasts from both. ``kind`` is the commonest kind of the outputs on each side. If the outputs
     are drawn on data sets at a distance, ``along`` is the path between them, of which ``pair`` is a step, ``ends`` has its ends.
+    A look that is ``left_out`` gets no further outputs, and cannot win.
     """
 
     pair: Pair
@@ -46,6 +47,7 @@ class Look:
     outputs: int = 0
     along: tuple[Pair, ...] = ()
     ends: Pair | None = None
+    left_out: bool = False
 
     @property
     def key(self) -> str:
@@ -131,7 +133,10 @@ class Race(Generic[G]):
         self.simple = {pair.key() for pair in self.domain.simplest()[:6]}
 
     def run(self, sources: Sequence[PairSource], outputs: int, first: Sequence[Pair] = ()) -> Look:
-        """Let the sources propose, halve, and return the look of the largest utility. Pairs in ``first`` stay to the end."""
+        """Let the sources propose, halve, and return the look of the largest utility; one at a corner if all are left out.
+
+        Pairs in ``first`` stay to the end.
+        """
         before = self.spent
         used = [source for source in sources if source.when is None or source.when(self, source.share * outputs)]
         scale = min(1.0, self.tuning.of_sources / max(1e-9, sum(source.share for source in used)))
@@ -139,7 +144,7 @@ class Race(Generic[G]):
             self._from_source(source, scale * source.share * outputs)
         self.pool = {look.key: look for look in self.game.refocus([*self.pool.values()])}
         self._halve(outputs - (self.spent - before), first)
-        return self.ranked().deciding[0]
+        return next(iter(self.ranked().deciding), Look(self.domain.corners()[0]))
 
     def _from_source(self, source: PairSource, outputs: float) -> None:
         before = self.spent
@@ -148,7 +153,7 @@ class Race(Generic[G]):
 
     def look(self, name: str, proposed: Sequence[Pair | Look], outputs: float) -> None:
         """Look at the first of the proposed pairs, as many as the outputs suffice for."""
-        looks = {look.key: look for look in map(self._known, proposed)}
+        looks = {look.key: look for look in map(self._known, proposed) if not look.left_out}
         if self.game.exact:
             new = [look for key, look in looks.items() if key not in self.pool][: max(0, int(outputs))]
             each = 1
@@ -166,7 +171,7 @@ class Race(Generic[G]):
 
     def ranked(self) -> Ranked:
         """Return all looks, the most useful first. Looks of equal utility keep the order in which they came."""
-        looks = list(self.pool.values())
+        looks = [look for look in self.pool.values() if not look.left_out]
         return Ranked(*([looks[i] for i in best_first(of_looks)] for of_looks in self.game.utilities(looks)))
 
     def _halve(self, outputs: float, first: Sequence[Pair]) -> None:

@@ -54,5 +54,12 @@ class SearchTuning:
     # In each rung but the last, this share of the pairs is new: near the best ones.
     near_share: float = 0.25
 
+    # --- Behind a violation by an exception, a kind of output or a single value ---
+    # The share of the outputs of an audit that another one gets, among pairs without it; the pairs that are looked at before,
+    # whether there are any; and the most faults that are looked for.
+    of_behind: float = 0.3
+    looked_behind: int = 32
+    most_further: int = 2
+
 
 TUNING = SearchTuning()

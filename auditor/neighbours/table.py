@@ -531,11 +531,12 @@ class Table(Domain):
             return
         persons, moved = _persons(slots), [i for i, slot in enumerate(slots) if not slot.common]
         for block in blocks([repr(slots[i]) for i in moved]):
-            i, *_ = places = moved[block]
-            single = [[replace(slots[i], left=NO_ROW)], [replace(slots[i], right=NO_ROW)]] if len(places) == 1 else []
+            gone = moved[block]
+            slot = slots[gone[0]]
+            single = [[replace(slot, left=NO_ROW)], [replace(slot, right=NO_ROW)]] if len(gone) == 1 else []
             for instead in [[], *single]:
                 # A person without rows would be gone, which would change the number of moves.
-                less = [each for i, slot in enumerate(slots) for each in (instead if i in places else [slot])]
+                less = [each for i, slot in enumerate(slots) for each in (instead if i in gone else [slot])]
                 if _persons(less) == persons:
                     yield less
 

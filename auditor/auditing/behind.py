@@ -1,0 +1,152 @@
+"""After a violation by an exception, a kind of output or single values: what hides behind it.
+
+An event that is an exception, a kind of output or a single value wins every search, and hides all else on its pairs. So a
+violation by such an event is followed by another audit, with a share of the outputs, among pairs on which the event never
+showed: the same rounds of search, learning and counting. If that refutes the claim as well, it is a further fault, and what
+hides behind that one is looked for in turn.
+
+Error rates: this is a fixed-sequence test (Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen, "Optimally weighted, fixed
+sequence and gatekeeper multiple testing procedures", Journal of Statistical Planning and Inference 2001). Hypotheses are tested
+in an order, each at the full level, until the first that is not rejected. A false rejection needs that of the first true
+hypothesis, whose test has the full level; so some hypothesis is rejected falsely with probability at most alpha. The hypotheses
+are that the loss is within the claim: first on all neighbours (the verdict), then on the pair of each further fault. Given all
+outputs before, a pair, its rules, and shares of the level are fixed, and the outputs that are counted are fresh. For a sound
+mechanism the verdict is the first true hypothesis, so there is no further alarm without a false verdict.
+
+The level is Bonferroni's share of the file, fixed in advance by the plan, whatever level Holm's step-down allows the verdict: as
+for smallest pairs, all further faults of a file hold together with the file's confidence.
+"""
+
+import contextlib
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from auditor.auditing.evidence import CountEvidence, Finding
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.no_answer import NoAnswerError
+from auditor.auditing.outcome import Audit
+from auditor.auditing.pairwise_flow import PairwiseFlow
+from auditor.auditing.plan import Plan
+from auditor.auditing.tuning import TUNING
+from auditor.blackbox.batches import Batch, Phase, rng_at
+from auditor.blackbox.sample import Sample
+from auditor.defaults import FEWEST
+from auditor.errors import MechanismError, WorkerLostError
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.event import Event
+from auditor.events.features import Place
+from auditor.interfaces import Test
+from auditor.neighbours.pair import distinct
+from auditor.neighbours.search import has_one_pair, spread
+from auditor.results.result import Further
+
+# In addresses, rounds behind the first fault are numbered from BEHIND on, those behind the second from twice as much.
+BEHIND = 2_000
+# An exception, if the test of a violation is no rule of an event.
+RAISES = Event(Place("type"), Cells((), (ABSTAIN,), {"exception": RIGHT}))
+
+
+def hides_others(audit: Audit) -> bool:
+    """Whether a violation may hide other faults: outputs were searched for it, and its event is one that other pairs may lack."""
+    plan = audit.plan
+    if not (audit.refuted and plan.kind == "pairwise" and plan.settings.shrink and plan.test is None):
+        return False
+    is_searched = plan.settings.search != 0 and not has_one_pair(plan.domain, rng_at(plan.settings.seed, Phase.SEARCH))
+    return is_searched and bool(_signs(*_first(audit))) and not (audit.sample and audit.sample.failures)
+
+
+def look_behind(audit: Audit) -> Audit:
+    """Return the audit with the further faults, or warn that the mechanism stopped the search for them.
+
+    With ``isolate``, the loss of a worker is raised. The same audit is then drawn again with crashes as outputs.
+    """
+    further, signs, ledger = list[Further](), list[Event](), audit.ledger
+    shown = _first(audit)
+    try:
+        for number in range(1, TUNING.most_further + 1):
+            own = _on_own_streams(ledger, number)
+            sign = _rarest(own, number, _signs(*shown), signs)
+            finding = None if sign is None else _refuted(own, number, [*signs, sign])
+            ledger.spent = replace(ledger.spent, further=ledger.spent.further + own.spent.total)
+            if sign is None or finding is None:
+                break
+            signs.append(sign)
+            further.append(_further(ledger.plan, finding))
+            shown = finding.counted.test, finding.sample
+    except MechanismError as error:
+        if audit.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
+            raise
+        audit.plan.store.end(str(error))
+        audit = audit.warn(f"the search for what hides behind the violation stopped early: {error}")
+    return replace(audit, further=tuple(further))
+
+
+def _first(audit: Audit) -> tuple[Test[Any] | None, Sample | None]:
+    """Return the test that refuted the claim, and the outputs from which it was learned."""
+    return audit.answer.shown.test if isinstance(audit.answer, CountEvidence) else None, audit.sample
+
+
+def _on_own_streams(ledger: Ledger, number: int) -> Ledger:
+    """Return a ledger that draws from streams of its own, and neither counts pairs nor knows distances of the audit."""
+    own = ledger.on_streams(f"{ledger.plan.name} behind violation {number}")
+    return replace(own, pairs=set(), stages=[], distances={}, compared={})
+
+
+def _signs(test: Test[Any] | None, sample: Sample | None) -> list[Event]:
+    """Return, for each guess, its event without ranges of numbers: exceptions, kinds and single values."""
+    if isinstance(test, Event):
+        return [sign for side in (LEFT, RIGHT) if (sign := _sign(test, side)) is not None]
+    return [RAISES] if sample is not None and sample.raised() else []
+
+
+def _sign(event: Event, side: float) -> Event | None:
+    rule = event.rule
+    ends = [-math.inf, *rule.edges, math.inf]
+    values = tuple(
+        value if value == side and math.nextafter(ends[i], math.inf) == ends[i + 1] else ABSTAIN
+        for i, value in enumerate(rule.values)
+    )
+    atoms = {atom: side for atom, value in rule.atoms.items() if value == side}
+    return Event(event.feature, Cells(rule.edges, values, atoms)) if atoms or any(values) else None
+
+
+def _rarest(ledger: Ledger, number: int, signs: Sequence[Event], before: Sequence[Event]) -> Event | None:
+    """Return the sign that most of a few pairs are free of; None if each of them shows it, or one that is known ``before``."""
+    if not signs:
+        return None
+    domain, most = ledger.plan.domain, TUNING.looked_behind
+    pairs = spread(distinct([*domain.simplest()[: most // 2], *domain.corners()]), most)
+    batches = [Batch(pair, TUNING.first_look, Phase.SEARCH, (BEHIND * number, i)) for i, pair in enumerate(pairs)]
+    seen = ledger.draw_each(batches, functools.partial(_which_show, (*signs, *before)), TUNING.first_look * len(pairs))
+    free = [sum(not shown[i] and not any(shown[len(signs) :]) for shown in seen) for i in range(len(signs))]
+    return signs[free.index(max(free))] if any(free) else None
+
+
+def _which_show(signs: Sequence[Event], sample: Sample) -> list[bool]:
+    return [sign.occurs_in(sample) for sign in signs]
+
+
+def _refuted(ledger: Ledger, number: int, signs: Sequence[Event]) -> Finding | None:
+    """Audit the claim among pairs that show none of the signs; return what refutes it, or None."""
+    settings = ledger.plan.settings
+    samples = max(FEWEST, round(TUNING.of_behind * settings.samples))
+    ledger.plan = replace(ledger.plan, without=tuple(signs), settings=replace(settings, samples=samples))
+    flow = PairwiseFlow(ledger)
+    flow.rounds.planned = [replace(each, number=BEHIND * number + each.number) for each in flow.rounds.planned]
+    with contextlib.suppress(NoAnswerError):
+        while not flow.refuted and flow.rounds.next(refuted=False, cheap=True):
+            candidate = flow.learn(flow.search())
+            if any(sign.occurs_in(candidate.sample) for sign in signs):
+                flow.leave_out(candidate.found.pair)
+            elif not flow.count(candidate):
+                break
+    return flow.best if flow.refuted else None
+
+
+def _further(plan: Plan, finding: Finding) -> Further:
+    counted = finding.counted
+    bound = replace(counted.at(plan.alpha).proved(counted.test, counted.counts), confidence=1 - plan.alpha)
+    return Further(finding.pair, counted.test.report(counted.counts), bound)
