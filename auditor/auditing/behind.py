@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from auditor.auditing.evidence import CountEvidence, Finding
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.no_answer import NoAnswerError
@@ -32,7 +34,9 @@ from auditor.auditing.pairwise_flow import PairwiseFlow
 from auditor.auditing.plan import Plan
 from auditor.auditing.tuning import TUNING
 from auditor.blackbox.batches import Batch, Phase, rng_at
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
+from auditor.bounds.intervals import Floats
 from auditor.defaults import FEWEST
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
@@ -47,6 +51,9 @@ from auditor.results.result import Further
 BEHIND = 2_000
 # An exception, if the test of a violation is no rule of an event.
 RAISES = Event(Place("type"), Cells((), (ABSTAIN,), {"exception": RIGHT}))
+
+# A single value is repeated if it makes up this share of the outputs of a side.
+REPEATED = 0.05
 
 
 def hides_others(audit: Audit) -> bool:
@@ -96,21 +103,30 @@ def _on_own_streams(ledger: Ledger, number: int) -> Ledger:
 
 
 def _signs(test: Test[Any] | None, sample: Sample | None) -> list[Event]:
-    """Return, for each guess, its event without ranges of numbers: exceptions, kinds and single values."""
-    if isinstance(test, Event):
-        return [sign for side in (LEFT, RIGHT) if (sign := _sign(test, side)) is not None]
-    return [RAISES] if sample is not None and sample.raised() else []
+    """Return what may hide other faults: an exception, a kind or a value on which the test guesses, or a number that one side
+    repeats and the other never has. Ranges of numbers are none, since most pairs have numbers in them.
+    """
+    if sample is None or not isinstance(test, Event):
+        return [RAISES] if sample is not None and sample.raised() else []
+    signs = list[Event]()
+    for side in (LEFT, RIGHT):
+        if atoms := {atom: side for atom, guess in test.rule.atoms.items() if guess == side}:
+            signs.append(Event(test.feature, Cells((), (ABSTAIN,), atoms)))
+    sides = [_numbers(test.feature.extract(outputs)) for outputs in (sample.left, sample.right)]
+    for own, other in (sides, sides[::-1]):
+        values, times = np.unique(own, return_counts=True)
+        if (
+            times.size
+            and times.max() >= REPEATED * sample.size / 2
+            and not np.any(other == (value := values[times.argmax()]))
+        ):
+            edges = math.nextafter(value, -math.inf), float(value)
+            signs.append(Event(test.feature, Cells(edges, (ABSTAIN, LEFT, ABSTAIN), {})))
+    return signs
 
 
-def _sign(event: Event, side: float) -> Event | None:
-    rule = event.rule
-    ends = [-math.inf, *rule.edges, math.inf]
-    values = tuple(
-        value if value == side and math.nextafter(ends[i], math.inf) == ends[i + 1] else ABSTAIN
-        for i, value in enumerate(rule.values)
-    )
-    atoms = {atom: side for atom, value in rule.atoms.items() if value == side}
-    return Event(event.feature, Cells(rule.edges, values, atoms)) if atoms or any(values) else None
+def _numbers(column: OutputColumn) -> Floats:
+    return column.numbers if column.codes is None else column.numbers[column.codes < 0]
 
 
 def _rarest(ledger: Ledger, number: int, signs: Sequence[Event], before: Sequence[Event]) -> Event | None:

@@ -278,7 +278,11 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
 
 def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
     """Return the farthest of all pairs that were looked at and compared again with the same noise; () without one."""
-    apart = {key: ledger.distances.get((key, TUNING.again), 0.0) for key, look in race.pool.items() if not look.along}
+    apart = {
+        key: ledger.distances.get((key, TUNING.again), 0.0)
+        for key, look in race.pool.items()
+        if not (look.along or look.left_out)
+    }
     farthest = max(apart, key=apart.__getitem__, default="")
     return [race.pool[farthest].pair] if farthest and apart[farthest] > TUNING.rounding else []
 

@@ -122,6 +122,9 @@ class PairwiseFlow:
             candidate = Candidate(pair, sample, self._learned(pair, sample))
             for other in self._others(pair, alike=alike):
                 own = self._outputs_on(other)
+                if any(event.occurs_in(own) for event in self.plan.without):
+                    self.leave_out(other.pair)
+                    continue
                 learned = self._learned(other, own)
                 if learned.forecast > candidate.learned.forecast or (alike and commonest(own) < 1):
                     candidate, alike = Candidate(other, own, learned), False
