@@ -3,7 +3,9 @@
 An event that is an exception, a kind of output or a single value wins every search, and hides all else on its pairs. So a
 violation by such an event is followed by another audit, with a share of the outputs, among pairs on which the event never
 showed: the same rounds of search, learning and counting. If that refutes the claim as well, it is a further fault, and what
-hides behind that one is looked for in turn.
+hides behind that one is looked for in turn. If it is the other way round, and ranges of numbers refuted the claim first, the
+further fault shows on a pair that the search or shrinking has seen, whose sides have outputs of different kinds; that pair is
+audited.
 
 Error rates: this is a fixed-sequence test (Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen, "Optimally weighted, fixed
 sequence and gatekeeper multiple testing procedures", Journal of Statistical Planning and Inference 2001). Hypotheses are tested
@@ -30,6 +32,7 @@ from auditor.auditing.evidence import CountEvidence, Finding
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.no_answer import NoAnswerError
 from auditor.auditing.outcome import Audit
+from auditor.auditing.pair_search import SIDES_APART
 from auditor.auditing.pairwise_flow import PairwiseFlow
 from auditor.auditing.plan import Plan
 from auditor.auditing.tuning import TUNING
@@ -42,9 +45,12 @@ from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
+from auditor.events.observed import ObservedRule
 from auditor.interfaces import Test
-from auditor.neighbours.pair import distinct
+from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import has_one_pair, spread
+from auditor.neighbours.shrinking import complexity
 from auditor.results.result import Further
 
 # In addresses, rounds behind the first fault are numbered from BEHIND on, those behind the second from twice as much.
@@ -62,7 +68,8 @@ def hides_others(audit: Audit) -> bool:
     if not (audit.refuted and plan.kind == "pairwise" and plan.settings.shrink and plan.test is None):
         return False
     is_searched = plan.settings.search != 0 and not has_one_pair(plan.domain, rng_at(plan.settings.seed, Phase.SEARCH))
-    return is_searched and bool(_signs(*_first(audit))) and not (audit.sample and audit.sample.failures)
+    failed = audit.sample is not None and audit.sample.failures
+    return is_searched and not failed and (bool(_signs(*_first(audit))) or _of_two_kinds(audit) is not None)
 
 
 def look_behind(audit: Audit) -> Audit:
@@ -72,17 +79,21 @@ def look_behind(audit: Audit) -> Audit:
     """
     further, signs, ledger = list[Further](), list[Event](), audit.ledger
     shown = _first(audit)
+    by_numbers = not _signs(*shown)
     try:
-        for number in range(1, TUNING.most_further + 1):
+        for number in range(1, 2 if by_numbers else TUNING.most_further + 1):
             own = _on_own_streams(ledger, number)
-            sign = _rarest(own, number, _signs(*shown), signs)
-            finding = None if sign is None else _refuted(own, number, [*signs, sign])
+            pair = _of_two_kinds(audit) if by_numbers else None
+            if pair is None and (sign := _rarest(own, number, _signs(*shown), signs)) is not None:
+                signs.append(sign)
+            finding = _refuted(own, number, signs, pair) if pair is not None or len(signs) == number else None
             ledger.spent = replace(ledger.spent, further=ledger.spent.further + own.spent.total)
-            if sign is None or finding is None:
+            if finding is None:
                 break
-            signs.append(sign)
-            further.append(_further(ledger.plan, finding))
             shown = finding.counted.test, finding.sample
+            if by_numbers and not _signs(*shown):  # the same fault once more
+                break
+            further.append(_further(ledger.plan, finding))
     except MechanismError as error:
         if audit.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
             raise
@@ -145,11 +156,29 @@ def _which_show(signs: Sequence[Event], sample: Sample) -> list[bool]:
     return [sign.occurs_in(sample) for sign in signs]
 
 
-def _refuted(ledger: Ledger, number: int, signs: Sequence[Event]) -> Finding | None:
-    """Audit the claim among pairs that show none of the signs; return what refutes it, or None."""
-    settings = ledger.plan.settings
-    samples = max(FEWEST, round(TUNING.of_behind * settings.samples))
-    ledger.plan = replace(ledger.plan, without=tuple(signs), settings=replace(settings, samples=samples))
+def _of_two_kinds(audit: Audit) -> Pair | None:
+    """Return the simplest pair whose sides have outputs of different kinds, of those that the search and shrinking saw."""
+    kinds = ((look.pair, look.kind.split(SIDES_APART)) for look in audit.looks.values() if not look.along)
+    seen = [pair for pair, sides in kinds if len({*sides}) > 1]
+    if (
+        audit.smallest
+        and isinstance(event := audit.smallest.event, ObservedRule)
+        and any(Event.of(event).rule.atoms.values())
+    ):
+        seen.append(audit.smallest.pair)
+    return min(seen, key=complexity, default=None)
+
+
+def _refuted(ledger: Ledger, number: int, signs: Sequence[Event], pair: Pair | None) -> Finding | None:
+    """Audit the claim on a pair, or among pairs that show none of the signs; return what refutes it, or None."""
+    plan = ledger.plan
+    samples = max(FEWEST, round(TUNING.of_behind * plan.settings.samples))
+    ledger.plan = replace(
+        plan,
+        without=tuple(signs),
+        neighbours=plan.neighbours if pair is None else Pairs.only(pair.left, pair.right, plan.domain),
+        settings=replace(plan.settings, samples=samples),
+    )
     flow = PairwiseFlow(ledger)
     flow.rounds.planned = [replace(each, number=BEHIND * number + each.number) for each in flow.rounds.planned]
     with contextlib.suppress(NoAnswerError):

@@ -36,6 +36,8 @@ from auditor.results.result import Stage
 
 T = TypeVar("T")
 
+# In the kind of a pair's outputs, what stands between those of the two sides.
+SIDES_APART = " | "
 # In the addresses of outputs drawn for edges, EDGES stands for the number of the look.
 EDGES = 99
 # A stage notes the smallest violation that its looks detect with this probability.
@@ -204,7 +206,9 @@ def too_few(sample: Sample) -> bool:
 
 def kind_of_outputs(sample: Sample) -> str:
     """Return the most frequent content of each column on each side: numbers, or one value that is no number."""
-    return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
+    return SIDES_APART.join(
+        ", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right)
+    )
 
 
 def _commonest(column: OutputColumn) -> str:

@@ -359,7 +359,7 @@ def _smallest_words(audit: AuditResult) -> str:
 def _further_words(audit: AuditResult) -> Iterator[str]:
     for fault in audit.further:
         on = f"on the neighbours {pair_words(fault.pair)}, {_event_words(fault.event)}"
-        yield f"A further fault, where the above does not show: {on}; this proves {smallest_proved(audit.claim, fault)}."
+        yield f"A further fault: {on}; this proves {smallest_proved(audit.claim, fault)}."
 
 
 def smallest_proved(claim: Claim, small: Smallest | Further) -> str:

@@ -135,7 +135,8 @@ class Smallest:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """A further fault, on a pair whose outputs never showed the event of the violation, nor of the further faults before.
+    """A further fault: on a pair whose outputs never showed the event of the violation, nor of the further faults before; or, if
+    the claim was refuted by ranges of numbers, an exception or another kind of output.
 
     Its ``event`` was counted in fresh outputs, as that of the audit. Each further fault was looked for only after the one
     before had been proved, so all of them together hold with the confidence of the ``bound``.

@@ -1,5 +1,6 @@
 """What hides behind a violation by an exception, a kind of output or a single value."""
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,13 @@ import pytest
 
 import auditor
 from auditor.auditing.consistent import read_report
+from auditor.auditing.flow import run
+from auditor.auditing.plan import Plan, Progress, Settings, journalled
 from auditor.auditing.tuning import TUNING
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
+from auditor.blackbox.store import Store
+from auditor.errors import InvalidInputError
 from auditor.report.ci import to_junit
 from auditor.report.html import to_html
 from auditor.report.phrases import finding
@@ -85,6 +92,22 @@ def test_one_exception_behind_another_is_reported() -> None:
     assert ("KeyError" if "ValueError" in first else "ValueError") in f"{second} {finding(result)}".removeprefix(first)
 
 
+def test_an_exception_is_reported_besides_noise_that_refuted_the_claim_first() -> None:
+    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+        if 0.0 in data:
+            raise ZeroDivisionError
+        return np.sum(data) + rng.laplace(0, 0.5, size)
+
+    domain, faults = auditor.Records((-1.0, 1.0), size=(0, 10)), list[int]()
+    for seed in range(3):
+        result = auditor.audit(release, auditor.PureDP(1.0), domain, **{**OPTIONS, "seed": seed})
+        events = [result.event, *(fault.event for fault in result.further)]
+        said = [f"{event.description} {event.opposite}" for event in events]
+        assert any("output ≤" in words or "output >" in words for words in said), said
+        faults.append(any("ZeroDivisionError" in words or "collection" in words for words in said) + 1)
+    assert sum(faults) >= 5, "the exception is found if the search or shrinking saw it"
+
+
 def test_shrink_false_looks_behind_nothing() -> None:
     result = auditor.audit(_sum(0.5, _raises), auditor.PureDP(1.0), PEOPLE, **OPTIONS, shrink=False)
     assert (result.verdict, result.further, result.outputs.further) == ("violation", (), 0)
@@ -99,3 +122,29 @@ def test_every_form_of_a_report_shows_it_and_reads_it_back(tmp_path: Path) -> No
     assert [fault.event for fault in read.audits[0].further] == [fault.event for fault in result.further]
     for text in (str(result), to_junit(read), to_html(read)):
         assert "A further fault" in text
+
+
+def test_a_run_that_is_interrupted_behind_the_first_fault_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    execution = Execution(workers=1, isolate=False)
+    source = PythonSource("some", function=_sum(0.5, _raises))
+    plan = Plan("some", source, auditor.PureDP(1.0), PEOPLE, 0.001, Settings(40_000, seed=3, execution=execution))
+    events: list[Progress] = []
+    whole = run(plan, events.append)
+    assert whole.further
+    assert whole.outputs.further > whole.outputs.total / 2
+    for ends in (len(events) * 2 // 3, len(events) - 2):
+        seen = 0
+
+        def interrupt(progress: Progress, ends: int = ends) -> None:
+            nonlocal seen
+            seen += 1
+            if seen > ends:
+                raise InvalidInputError("interrupted")
+
+        journal = Store(tmp_path / f"{ends}.sqlite")
+        with contextlib.closing(journal):
+            journal.begin({"version": "1"}, resume=False)
+            with pytest.raises(InvalidInputError, match="interrupted"):
+                run(journalled(plan, journal), interrupt)
+            again = run(journalled(plan, journal))
+        assert to_json(again.to_dict()) == to_json(whole.to_dict())
