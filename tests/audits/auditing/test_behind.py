@@ -101,7 +101,7 @@ def test_an_exception_is_reported_besides_noise_that_refuted_the_claim_first() -
     domain, faults = auditor.Records((-1.0, 1.0), size=(0, 10)), list[int]()
     for seed in range(3):
         result = auditor.audit(release, auditor.PureDP(1.0), domain, **{**OPTIONS, "seed": seed})
-        events = [result.event, *(fault.event for fault in result.further)]
+        events: list[Any] = [result.event, *(fault.event for fault in result.further)]
         said = [f"{event.description} {event.opposite}" for event in events]
         assert any("output ≤" in words or "output >" in words for words in said), said
         faults.append(any("ZeroDivisionError" in words or "collection" in words for words in said) + 1)
