@@ -1,5 +1,6 @@
 """Numbers in a range: the ladder of numbers to try first, random numbers, and numbers near a given one."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -201,10 +202,12 @@ def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) 
 
 
 def blocks_changed(vector: Sequence[Any], value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the vector with ``value`` in place of all other values, of half of them, of a quarter, and so on."""
+    """Yield the vector with ``value`` in place of half of all other values, of a quarter, and so on down to two."""
     others = [i for i, number in enumerate(vector) if number != value]
-    for block in blocks([str(i) for i in others]):
+    for block in itertools.islice(blocks([str(i) for i in others]), 1, None):
         places = {*others[block]}
+        if len(places) == 1:
+            return
         yield tuple(value if i in places else number for i, number in enumerate(vector))
 
 

@@ -90,11 +90,11 @@ class VectorOfTotals(Domain):
         vector, _, move = pair.origin
         values, integer = self.values, self.values.integer
         zero = values.nearest(0 if integer else 0.0)
+        zeros = (zero,) * len(vector)
         unmoved = tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))
-        vectors = itertools.chain([unmoved], blocks_changed(vector, zero), one_changed(vector, values.simpler))
+        vectors = itertools.chain([zeros, unmoved], blocks_changed(vector, zero), one_changed(vector, values.simpler))
         # A move whose numbers are not larger than those of an allowed move is allowed in any norm.
-        ones = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
-        moves = itertools.chain(blocks_changed(move, 0 if integer else 0.0), ones)
+        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
         yield from filter(None, (self._pair(changed, move) for changed in vectors))
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
