@@ -202,11 +202,11 @@ def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) 
 
 
 def blocks_changed(vector: Sequence[Any], value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the vector with ``value`` in place of half of all other values, of a quarter, and so on down to two."""
+    """Yield the vector with ``value`` in place of half of all other values, of a quarter, and so on down to four."""
     others = [i for i, number in enumerate(vector) if number != value]
     for block in itertools.islice(blocks([str(i) for i in others]), 1, None):
         places = {*others[block]}
-        if len(places) == 1:
+        if len(places) < 4:  # fewer are changed one by one
             return
         yield tuple(value if i in places else number for i, number in enumerate(vector))
 
