@@ -138,7 +138,13 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     sharpen: Annotated[
         bool, About("Whether a refuted claim takes all `samples`, for a sharper bound on the loss.", False)
     ]
-    shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]
+    shrink: Annotated[
+        bool,
+        About(
+            "Whether to look for the smallest pair that still breaks a refuted claim, and for what hides behind an exception.",
+            True,
+        ),
+    ]
     prove: Annotated[
         Prove,
         About(

@@ -172,4 +172,5 @@ def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | N
         ),
         provenance=replace(audit.provenance, outputs=drawn),
         smallest=audit.smallest if judgement.verdict is Verdict.VIOLATION else None,
+        further=audit.further if judgement.verdict is Verdict.VIOLATION else (),
     )

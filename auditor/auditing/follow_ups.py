@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from auditor.auditing.behind import hides_others, look_behind
 from auditor.auditing.evidence import Evidence
 from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
@@ -67,6 +68,7 @@ FOLLOW_UPS = (
         find_smallest,
         lambda audit: audit.plan.settings.shrink and audit.refuted and not (audit.sample and audit.sample.failures),
     ),
+    FollowUp(look_behind, hides_others),
     FollowUp(
         lambda audit: audit.warn(
             *no_loss(

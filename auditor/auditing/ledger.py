@@ -148,7 +148,7 @@ class Ledger:
         """
         keys = [(pair.key(), size) for pair in pairs]
         new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
-        name = f"distances {len(self.distances)}"
+        name = " of ".join(filter(None, [f"distances {len(self.distances)}", self.streams]))
         distances = self.plan.store.recall(name, lambda: self._compared(new, size)) if new else []
         self.distances.update(zip([key for key in keys if key not in self.distances], distances, strict=True))
         self.compared.update(zip((key for key, _ in keys), pairs, strict=True))

@@ -18,6 +18,7 @@ from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
     ExactValue,
+    Further,
     Judgement,
     Probed,
     ProofFound,
@@ -51,6 +52,7 @@ class Audit:
     unsettled: str = ""
     exact: ExactValue | None = None
     smallest: Smallest | None = None
+    further: tuple[Further, ...] = ()
     proof: ProofFound | None = None
     planted: Probed | None = None
     provenance: Provenance | None = None
@@ -110,7 +112,8 @@ class Audit:
     def result(self, alpha: float | None = None) -> AuditResult:
         """Return the result at a level, by default the plan's own.
 
-        The smallest pair and its bound are not part of the judgement. They are reported only if the claim is refuted.
+        The smallest pair and the further faults, with their bounds, are not part of the judgement. They are reported only if
+        the claim is refuted.
         """
         plan, judgement = self.plan, self._judged(self.plan.alpha if alpha is None else alpha)
         violated = judgement.verdict is Verdict.VIOLATION
@@ -134,6 +137,7 @@ class Audit:
             self.proof,
             self.earlier,
             accepted=plan.settings.weak or "",
+            further=self.further if violated else (),
         )
 
     def _judged(self, alpha: float) -> Judgement:

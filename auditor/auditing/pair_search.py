@@ -27,6 +27,7 @@ from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.utility import UNLIKE_IF_SIMPLE, WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim, PureDP
+from auditor.events.event import Event
 from auditor.interfaces import AnyMethod, Domain, ManyNumbers
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
@@ -35,6 +36,8 @@ from auditor.results.result import Stage
 
 T = TypeVar("T")
 
+# In the kind of a pair's outputs, what stands between those of the two sides.
+SIDES_APART = " | "
 # In the addresses of outputs drawn for edges, EDGES stands for the number of the look.
 EDGES = 99
 # A stage notes the smallest violation that its looks detect with this probability.
@@ -76,16 +79,22 @@ class PairGame:
         """See Game."""
         self.ledger.pairs.update(look.pair.key() for look in looks)
         method = self.method()
-        seen = self._on([look.drawn_on for look in looks], each, functools.partial(_seen, method))
-        self.known_kinds.update((look.key, kind) for look, (_, kind, _) in zip(looks, seen, strict=True))
+        seen = self._on([look.drawn_on for look in looks], each, functools.partial(_seen, method, self.plan.without))
+        self.known_kinds.update((look.key, kind) for look, (_, kind, _, _) in zip(looks, seen, strict=True))
         # A batch that raises hides its other outputs. So the next looks call the mechanism for each output.
-        self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
+        self.one_by_one = self.one_by_one or any(raised for _, _, raised, _ in seen)
         self.enter(name, len(looks), each * len(looks))
         return [
             self.judged(
-                replace(look, evidence=method.joined(look.evidence, evidence), kind=kind, outputs=look.outputs + each)
+                replace(
+                    look,
+                    evidence=method.joined(look.evidence, evidence),
+                    kind=kind,
+                    outputs=look.outputs + each,
+                    left_out=shown,
+                )
             )
-            for look, (evidence, kind, _) in zip(looks, seen, strict=True)
+            for look, (evidence, kind, _, shown) in zip(looks, seen, strict=True)
         ]
 
     def judged(self, look: Look) -> Look:
@@ -172,9 +181,10 @@ def shown_by(method: AnyMethod, sample: Sample) -> ManyNumbers:
     return () if too_few(sample) else method.evidence(sample)
 
 
-def _seen(method: AnyMethod, sample: Sample) -> tuple[ManyNumbers, str, bool]:
-    """Return the evidence of outputs on the loss, their kind, and whether any of them raised."""
-    return shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
+def _seen(method: AnyMethod, without: Sequence[Event], sample: Sample) -> tuple[ManyNumbers, str, bool, bool]:
+    """Return the evidence of outputs on the loss, their kind, whether any of them raised, or shows an event of ``without``."""
+    shown = any(event.occurs_in(sample) for event in without)
+    return () if shown else shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised(), shown
 
 
 def too_few(sample: Sample) -> bool:
@@ -184,7 +194,9 @@ def too_few(sample: Sample) -> bool:
 
 def kind_of_outputs(sample: Sample) -> str:
     """Return the most frequent content of each column on each side: numbers, or one value that is no number."""
-    return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
+    return SIDES_APART.join(
+        ", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right)
+    )
 
 
 def _commonest(column: OutputColumn) -> str:
@@ -258,7 +270,11 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
 
 def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
     """Return the farthest of all pairs that were looked at and compared again with the same noise; () without one."""
-    apart = {key: ledger.distances.get((key, TUNING.again), 0.0) for key, look in race.pool.items() if not look.along}
+    apart = {
+        key: ledger.distances.get((key, TUNING.again), 0.0)
+        for key, look in race.pool.items()
+        if not (look.along or look.left_out)
+    }
     farthest = max(apart, key=apart.__getitem__, default="")
     return [race.pool[farthest].pair] if farthest and apart[farthest] > TUNING.rounding else []
 

@@ -42,7 +42,7 @@ def audit_pairwise(ledger: Ledger) -> Audit:
 
     Raises MechanismError when the mechanism breaks the protocol of a batch.
     """
-    recounted, flow = recount(ledger), _PairwiseFlow(ledger)
+    recounted, flow = recount(ledger), PairwiseFlow(ledger)
     try:
         with contextlib.suppress(OutOfTimeError):
             while flow.rounds.next(refuted=flow.refuted, cheap=flow.is_cheap):
@@ -66,7 +66,7 @@ class Candidate:
 
 
 @dataclass
-class _PairwiseFlow:
+class PairwiseFlow:
     """The steps of an audit, and what its rounds know so far: looks of the search, outputs to learn from, and findings."""
 
     ledger: Ledger
@@ -122,6 +122,9 @@ class _PairwiseFlow:
             candidate = Candidate(pair, sample, self._learned(pair, sample))
             for other in self._others(pair, alike=alike):
                 own = self._outputs_on(other)
+                if any(event.occurs_in(own) for event in self.plan.without):
+                    self.leave_out(other.pair)
+                    continue
                 learned = self._learned(other, own)
                 if learned.forecast > candidate.learned.forecast or (alike and commonest(own) < 1):
                     candidate, alike = Candidate(other, own, learned), False
@@ -161,6 +164,11 @@ class _PairwiseFlow:
         self.best = best_of(plan.claim, plan.alpha, self.findings)
         self.refuted = plan.claim.excess(self.best.counted.bound(plan.alpha)) > 0
         return True
+
+    def leave_out(self, pair: Pair) -> None:
+        """Leave a pair out of the searches of later rounds."""
+        look = self.looks.get(pair.key(), Look(pair))
+        self.looks = {**self.looks, look.key: replace(look, left_out=True)}
 
     def decide(self) -> Audit:
         """Return the audit with the counts of all rounds as its evidence. Raises NoAnswerError if nothing was counted."""

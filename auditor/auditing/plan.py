@@ -33,6 +33,7 @@ from auditor.defaults import (
     SettingsKeywords,
 )
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, require_keywords, require_known
+from auditor.events.event import Event
 from auditor.events.selection import SESSION_ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
@@ -120,7 +121,8 @@ class Plan:
     ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps finished work, so that an audit
     can be resumed, or repeated without its mechanism. ``assumptions`` are choices of an adapter that its object does
     not state. ``earlier`` is a violation to count again first. If an earlier violation of the same claim cannot be counted
-    again, ``least`` is the number of outputs that showed it (of pairs for a query), and fewer are no pass.
+    again, ``least`` is the number of outputs that showed it (of pairs for a query), and fewer are no pass. Pairs on which
+    outputs show an event of ``without`` are left out of the search.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Plan:
     assumptions: tuple[str, ...] = ()
     earlier: Earlier | None = None
     least: int = 0
+    without: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):

@@ -35,6 +35,7 @@ class Look:
     ``evidence`` is what a game made of ``outputs`` outputs, ``learned`` what rules won on outputs drawn to learn from, and
     ``prospects`` what a game forecasts from both. ``kind`` is the commonest kind of the outputs on each side. If the outputs
     are drawn on data sets at a distance, ``along`` is the path between them, of which ``pair`` is a step, ``ends`` has its ends.
+    A look that is ``left_out`` gets no further outputs, and cannot win.
     """
 
     pair: Pair
@@ -46,6 +47,7 @@ class Look:
     outputs: int = 0
     along: tuple[Pair, ...] = ()
     ends: Pair | None = None
+    left_out: bool = False
 
     @property
     def key(self) -> str:
@@ -151,7 +153,7 @@ class Race(Generic[G]):
 
     def look(self, name: str, proposed: Sequence[Pair | Look], outputs: float) -> None:
         """Look at the first of the proposed pairs, as many as the outputs suffice for."""
-        looks = {look.key: look for look in map(self._known, proposed)}
+        looks = {look.key: look for look in map(self._known, proposed) if not look.left_out}
         if self.game.exact:
             new, each = [look for key, look in looks.items() if key not in self.pool][: self.room(outputs)], 1
         else:
@@ -172,7 +174,7 @@ class Race(Generic[G]):
 
     def ranked(self) -> Ranked:
         """Return all looks, the most useful first. Looks of equal utility keep the order in which they came."""
-        looks = list(self.pool.values())
+        looks = [look for look in self.pool.values() if not look.left_out]
         return Ranked(*([looks[i] for i in best_first(of_looks)] for of_looks in self.game.utilities(looks)))
 
     def _halve(self, outputs: float, first: Sequence[Pair]) -> None:

@@ -41,7 +41,7 @@ from auditor.verdict import Verdict, judge
 # Shares of the outputs of shrinking: SEEING to look at the pair found if no sample of it is given, SCREENING for
 # candidates, LAST_LOOK for a last look at the simplest corners, LEARNING for a test on the smallest pair, CONFIRMING to
 # confirm. Its larger share is for violations that the smaller one cannot show. Together the shares are at most 1.
-SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
+SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.3, 0.05, 0.1, (0.25, 0.45)
 # Shares of the forecast excess over the claim: a smaller pair keeps KEPT_BY_PAIR of the first pair's excess, a simpler
 # event KEPT_BY_EVENT of the excess of the best event on the smallest pair. With larger shares the
 # reported pair would stay large and its event long; with smaller ones the pair would hardly exceed the claim.

@@ -77,5 +77,12 @@ class SearchTuning:
     # A fault is found as soon as a look reaches this utility, since further looks would lose it only by chance.
     certain: float = 0.95
 
+    # --- Behind a violation by an exception, a kind of output or a single value ---
+    # The share of the outputs of an audit that another one gets, among pairs without it; the pairs that are looked at before,
+    # whether there are any; and the most faults that are looked for.
+    of_behind: float = 0.5
+    looked_behind: int = 32
+    most_further: int = 2
+
 
 TUNING = SearchTuning()

@@ -45,6 +45,11 @@ class Event:
             one_tailed=not {LEFT, RIGHT} <= on_left.keys(),
         )
 
+    def occurs_in(self, sample: Sample) -> bool:
+        """Whether the rule guesses on any output of either side."""
+        both = self.count(sample)
+        return any(counts.hits_left or counts.hits_right for counts in (both.left, both.right))
+
     def decided(self) -> "Event":
         """Return the rule that guesses LEFT where this one abstains."""
         rule = self.rule

@@ -1,5 +1,6 @@
 """Numbers in a range: the ladder of numbers to try first, random numbers, and numbers near a given one."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -198,6 +199,30 @@ def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) 
     """Yield the vector with one value replaced, for each value and each of the ``changes`` of this value."""
     for i, value in enumerate(vector):
         yield from (with_value(vector, i, changed) for changed in changes(value))
+
+
+def blocks_changed(vector: Sequence[Any], value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the vector with ``value`` in place of half of all other values, of a quarter, and so on down to four."""
+    others = [i for i, number in enumerate(vector) if number != value]
+    for block in itertools.islice(blocks([str(i) for i in others]), 1, None):
+        places = {*others[block]}
+        if len(places) < 4:  # fewer are changed one by one
+            return
+        yield tuple(value if i in places else number for i, number in enumerate(vector))
+
+
+def blocks(rows: Sequence[str]) -> Iterator[slice]:
+    """Yield slices of rows, which are given as texts: of all rows, halves, quarters and so on down to single rows.
+
+    A block equal to the block before it is skipped: removing either block leaves the same rows.
+    """
+    size = len(rows)
+    while size > 0:
+        for start in range(0, len(rows), size):
+            block = slice(start, start + size)
+            if start == 0 or rows[start - size : start] != rows[block]:
+                yield block
+        size //= 2
 
 
 def with_value(vector: Sequence[Any], place: int, value: Any) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from auditor.neighbours.search import Evaluate
 # So shrinking ends, since there is a finite number of pairs with a given number of characters.
 
 # The number of candidates evaluated together, and of the simplest corners. It does not depend on the number of workers.
-CANDIDATES_AT_ONCE = 8
+CANDIDATES_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy as np
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
 from auditor.neighbours.domains import MOST_CELLS_OF_DATA, MOST_SIMPLE, retried
-from auditor.neighbours.numbers import Range, with_value
+from auditor.neighbours.numbers import Range, blocks, with_value
 from auditor.neighbours.pair import (
     NO_ROW,
     Lazy,
@@ -38,6 +38,8 @@ BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 # How many units crowds have, besides the most allowed. Of crowds larger than LARGE_CROWD only the likeliest are made.
 CROWD_SIZES = (20, 60, 19, 80, 8, 200, 4, 13, 2)
 LARGE_CROWD = 1000
+# If common rows are of at most so many kinds, shrinking tries a single row of each kind.
+FEW_KINDS = 4
 # The most crowds, and the most columns that vary alone in them.
 MOST_CROWDS = 600
 MOST_AXES = 4
@@ -508,25 +510,34 @@ class Table(Domain):
                 yield simple
 
     def _fewer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
-        """Yield fewer common rows, or usual ones instead; then leave out a person, or a row of a person who differs."""
+        """Yield fewer common rows, or usual ones instead: of many persons at once, of many rows, then single ones; then fewer
+        rows of a person who differs.
+        """
         common = [i for i, slot in enumerate(slots) if slot.common]
         usual = [values.usual() for values in self._values]
-        for block in blocks([repr(slots[i].left) for i in common]):
-            chosen = set(common[block])
-            yield [slot for i, slot in enumerate(slots) if i not in chosen]
-            # Usual values come before smaller blocks, since equal rows make fewer blocks.
-            yield [in_both(self._changed(slot.left, usual)) if i in chosen else slot for i, slot in enumerate(slots)]
-        if not self._owned:
-            return
-        for owner in dict.fromkeys(slots[i].left[0] for i in common):
-            yield [slot for slot in slots if not (slot.common and slot.left[0] == owner)]
+        ways: list[list[Sequence[int]]] = [[(i,) for i in common]]
+        if self._owned:
+            ways.insert(0, [[common[i] for i in unit] for unit in units_of([slots[i].left for i in common])])
+        for units in ways:
+            texts = [repr([self._unowned(slots[i].left) for i in unit]) for unit in units]
+            for chosen in groups(texts):
+                places = {i for number in chosen for i in units[number]}
+                yield [slot for i, slot in enumerate(slots) if i not in places]
+                # Usual values come before smaller groups, since equal rows make fewer groups.
+                yield [
+                    in_both(self._changed(slot.left, usual)) if i in places else slot for i, slot in enumerate(slots)
+                ]
         if not self._by_person:
             return
-        persons = _persons(slots)
-        for i, slot in enumerate(slots):
-            for instead in [] if slot.common else [[], [replace(slot, left=NO_ROW)], [replace(slot, right=NO_ROW)]]:
+        persons, moved = _persons(slots), [i for i, slot in enumerate(slots) if not slot.common]
+        for block in blocks([repr(slots[i]) for i in moved]):
+            gone = moved[block]
+            slot = slots[gone[0]]
+            single = [[replace(slot, left=NO_ROW)], [replace(slot, right=NO_ROW)]] if len(gone) == 1 else []
+            for instead in [[], *single]:
                 # A person without rows would be gone, which would change the number of moves.
-                if _persons(less := [*slots[:i], *instead, *slots[i + 1 :]]) == persons:
+                less = [each for i, slot in enumerate(slots) for each in (instead if i in gone else [slot])]
+                if _persons(less) == persons:
                     yield less
 
     def _plainer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
@@ -665,15 +676,20 @@ def units_of(rows: Sequence[Row]) -> list[list[int]]:
     return list(rows_of.values())
 
 
-def blocks(rows: Sequence[str]) -> Iterator[slice]:
-    """Yield slices of rows, which are given as texts: of all rows, halves, quarters and so on down to single rows.
-
-    A block equal to the block before it is skipped: removing either block leaves the same rows.
+def groups(texts: Sequence[str]) -> Iterator[Sequence[int]]:
+    """Yield groups of units to leave out, given as texts, the boldest first: all; all but one of each kind, or of the same few
+    kinds; then their blocks.
     """
-    size = len(rows)
-    while size > 0:
-        for start in range(0, len(rows), size):
-            block = slice(start, start + size)
-            if start == 0 or rows[start - size : start] != rows[block]:
-                yield block
-        size //= 2
+    if not texts:
+        return
+    yield range(len(texts))
+    of_kind: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        of_kind.setdefault(text, []).append(i)
+    if len(of_kind) < len(texts):
+        if 1 < len(of_kind) <= FEW_KINDS:
+            for kind in sorted(of_kind.values(), key=len):
+                yield [i for i in range(len(texts)) if i != kind[0]]
+        yield sorted(i for kind in of_kind.values() for i in kind[1:])
+    for block in itertools.islice(blocks(texts), 1, None):
+        yield range(len(texts))[block]

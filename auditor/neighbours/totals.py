@@ -18,7 +18,7 @@ from auditor.foreign_code import result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, arrangements, one_changed, with_value
+from auditor.neighbours.numbers import Number, Range, arrangements, blocks_changed, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
 TotalsVector = tuple[Number, ...]
@@ -90,8 +90,9 @@ class VectorOfTotals(Domain):
         vector, _, move = pair.origin
         values, integer = self.values, self.values.integer
         zero = values.nearest(0 if integer else 0.0)
-        vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
-        vectors += one_changed(vector, values.simpler)
+        zeros = (zero,) * len(vector)
+        unmoved = tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))
+        vectors = itertools.chain([zeros, unmoved], blocks_changed(vector, zero), one_changed(vector, values.simpler))
         # A move whose numbers are not larger than those of an allowed move is allowed in any norm.
         moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
         yield from filter(None, (self._pair(changed, move) for changed in vectors))
@@ -163,7 +164,8 @@ class TotalsOfPeople(VectorOfTotals):
         low = self.people.low
         at_once = [(n,) * len(crowd) for n in (low, low + 1)] + [tuple(low + (n - low) // 2 for n in crowd)]
         one_by_one = one_changed(crowd, lambda people: [n for n in self.people.simpler(people) if n < people])
-        yield from filter(None, (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one)))
+        tried = itertools.chain(at_once, blocks_changed(crowd, low), one_by_one)
+        yield from filter(None, (self._pair(fewer, move) for fewer in tried))
 
     def _full_moves(self) -> list[TotalsVector]:
         kinds = range(len(self.contributions))

@@ -52,7 +52,7 @@ from auditor.report.phrases import (
     urgent_first,
 )
 from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot, tradeoff_plot
-from auditor.results.result import AuditResult, RunResult, Smallest
+from auditor.results.result import AuditResult, Further, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
 # From this number of audits on, a list of all audits appears beside the cards if there is room.
@@ -234,8 +234,8 @@ def _bound_caption(audit: AuditResult) -> str:
     return f"{ranges} A true value at the diamond (“would be caught”) is detected with 95 % probability."
 
 
-def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
-    """Return the facts about the smallest pair, by name."""
+def facts_of_smallest(claim: Claim, small: Smallest | Further) -> list[tuple[str, str]]:
+    """Return the facts about the smallest pair, or about a further fault, by name."""
     where = pair_or_data_set(small.pair).lower()
     return [("Event", small.event.description), (f"Proved on this {where}", smallest_proved(claim, small))]
 

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar, assert_never
 
 from auditor.accountants.outcome import AccountantResult
@@ -29,7 +29,7 @@ from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
-from auditor.results.result import AuditResult, OutputsSpent, Refutation, RunResult, Smallest
+from auditor.results.result import AuditResult, Further, OutputsSpent, Refutation, RunResult, Smallest
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
@@ -190,7 +190,11 @@ def finding(audit: AuditResult) -> str:
 
 def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
     """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
-    of_data = outputs_part(audit), (_smallest_words(audit), False)
+    of_data = [
+        outputs_part(audit),
+        (_smallest_words(audit), False),
+        *((words, False) for words in _further_words(audit)),
+    ]
     parts = [(planted_words(audit), True), *of_data, (reach_words(audit), True), (proof_words(audit), True)]
     parts += [(audit.earlier, True), (accepted_words(audit), False)]
     return [(words, is_message) for words, is_message in parts if words]
@@ -352,8 +356,14 @@ def _smallest_words(audit: AuditResult) -> str:
     return f"The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
 
 
-def smallest_proved(claim: Claim, small: Smallest) -> str:
-    """Write what was proved on the smallest pair and, unless nothing is random, with which confidence."""
+def _further_words(audit: AuditResult) -> Iterator[str]:
+    for fault in audit.further:
+        on = f"on the neighbours {pair_words(fault.pair)}, {_event_words(fault.event)}"
+        yield f"A further fault: {on}; this proves {smallest_proved(audit.claim, fault)}."
+
+
+def smallest_proved(claim: Claim, small: Smallest | Further) -> str:
+    """Write what was proved on a pair besides the audit's own and, unless nothing is random, with which confidence."""
     proved, confidence = proved_words(claim, small.bound), small.bound.confidence
     return proved if confidence == 1 else f"{proved} with {confidence_words(confidence)} confidence"
 
@@ -574,9 +584,10 @@ def spent_words(spent: OutputsSpent) -> str:
     """Say how many outputs went into each phase."""
     shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
     again = f"{spent.recount:,} to count the earlier violation again, " if spent.recount else ""
+    behind = f"{spent.further:,} to look for further faults, " if spent.further else ""
     return (
         f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
-        f"{shrunk}{again}each used once"
+        f"{shrunk}{behind}{again}each used once"
     )
 
 

@@ -27,12 +27,12 @@ FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "strict", "accepted", "passed"),
-    *("claim", "bound", "pair", "event", "smallest"),
+    *("claim", "bound", "pair", "event", "smallest", "further"),
     *("reproduce", "exact", "proof", "earlier", "tried", "outputs", "power", "budget", "stop_reason", "warnings"),
     *("reproducible", "seed", "illustration"),
 )
 # The keys that an entry may leave out.
-OPTIONAL = frozenset({"strict", "accepted", "proof", "earlier"})
+OPTIONAL = frozenset({"further", "strict", "accepted", "proof", "earlier"})
 # Annotates a field that report.json leaves out if the field is empty.
 UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
@@ -41,7 +41,8 @@ UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 class OutputsSpent:
     """How many outputs went into each phase, both sides together. Each output counts in one phase only.
 
-    ``recount`` are those in which the event of an earlier violation was counted again. They prove no bound.
+    ``recount`` are those in which the event of an earlier violation was counted again. They prove no bound. ``further``
+    are those of the audit behind a violation, in all its phases.
     """
 
     search: Count = 0
@@ -49,15 +50,16 @@ class OutputsSpent:
     bound: Count = 0
     shrink: Count = 0
     recount: Annotated[Count, UNLESS_EMPTY] = 0
+    further: Annotated[Count, UNLESS_EMPTY] = 0
 
     @property
     def total(self) -> int:
         """The outputs of all phases."""
-        return self.search + self.selection + self.bound + self.shrink + self.recount
+        return self.search + self.selection + self.bound + self.shrink + self.recount + self.further
 
     def to_dict(self) -> dict[str, int]:
-        """Return the numbers by name; without a recount, none of it."""
-        return {phase: outputs for phase, outputs in asdict(self).items() if outputs or phase != "recount"}
+        """Return the numbers by name; of a recount and of further faults, only if there are any."""
+        return {phase: n for phase, n in asdict(self).items() if n or phase not in ("recount", "further")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,20 @@ class Smallest:
     event: EventField
     bound: BoundField
     dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A further fault: on a pair whose outputs never showed the event of the violation, nor of the further faults before; or, if
+    the claim was refuted by ranges of numbers, an exception or another kind of output.
+
+    Its ``event`` was counted in fresh outputs, as that of the audit. Each further fault was looked for only after the one
+    before had been proved, so all of them together hold with the confidence of the ``bound``.
+    """
+
+    pair: PairField
+    event: EventField
+    bound: BoundField
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +289,7 @@ class AuditResult:
     the claim as well, or None. ``warnings`` do not make the bound wrong. ``proof`` says how an attempt at a proof
     ended, or is None. ``earlier`` says whether the violation of an earlier report is still there, or is None.
     ``strict`` says whether a weak pass fails. ``accepted`` is the reason for which a weak pass is accepted, and empty if
-    none is.
+    none is. ``further`` holds the faults behind a violation by an exception, a kind of output or a single value.
     """
 
     name: str
@@ -290,6 +306,7 @@ class AuditResult:
     earlier: str | None = None
     strict: Annotated[bool, Strict()] = False
     accepted: Annotated[str, UNLESS_EMPTY] = ""
+    further: Annotated[tuple[Further, ...], UNLESS_EMPTY] = ()
 
     verdict = _Of[Verdict]("judgement", "The verdict on the claim.")
     stop_reason = _Of[str]("judgement", "Why no more outputs were drawn.")
@@ -355,6 +372,9 @@ class AuditResult:
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
         flat |= {"strict": self.strict or None, "accepted": self.accepted or None}
+        flat["further"] = [
+            {**fault, "bound": round_floats(fault["bound"])} for fault in flat.get("further", ())
+        ] or None
         # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
         flat |= {key: round_floats(flat[key]) for key in derived}

@@ -48,6 +48,12 @@ def ends_on_three(value):
     return sum(value)
 
 
+def nobody(records, size, rng):
+    if not records.size:
+        raise ValueError("nobody is there")
+    return records.sum() + rng.laplace(0, 1.0, size)
+
+
 def failing(value, rng):
     raise ValueError("no such luck")
 
@@ -109,6 +115,7 @@ AUDITS = {
     "a query that ends while it is shrunk": audit(
         "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: 0"
     ),
+    "a fault behind an exception": audit("behind", "nobody", neighbours=QUERIED, more="samples: 20_000"),
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),
@@ -176,6 +183,12 @@ def test_the_audits_that_are_replayed_are_shrunk_or_say_why_not(whole: Path) -> 
     # The search may have found the simplest data set itself.
     assert (wrong["smallest"] or wrong)["pair"]["left"] == [0]
     assert "ended with exit status 1" in ends["warnings"][0]
+
+
+def test_what_is_behind_an_exception_is_replayed(whole: Path) -> None:
+    [behind] = [audit for audit in report(whole, "second")["audits"] if audit["name"] == "behind"]
+    assert behind["further"]
+    assert behind["outputs"]["further"] > 0
 
 
 def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder: Path) -> None:
