@@ -4,8 +4,8 @@ An event that is an exception, a kind of output or a single value wins every sea
 violation by such an event is followed by another audit, with a share of the outputs, among pairs on which the event never
 showed: the same rounds of search, learning and counting. If that refutes the claim as well, it is a further fault, and what
 hides behind that one is looked for in turn. If it is the other way round, and ranges of numbers refuted the claim first, the
-further fault shows on a pair that the search or shrinking has seen, whose sides have outputs of different kinds; that pair is
-audited.
+further fault shows on a pair whose sides have outputs of different kinds. The search, shrinking or a look at a few of the
+simplest and extreme pairs sees it, and that pair is audited.
 
 Error rates: this is a fixed-sequence test (Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen, "Optimally weighted, fixed
 sequence and gatekeeper multiple testing procedures", Journal of Statistical Planning and Inference 2001). Hypotheses are tested
@@ -21,10 +21,11 @@ for smallest pairs, all further faults of a file hold together with the file's c
 
 import contextlib
 import functools
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from auditor.auditing.evidence import CountEvidence, Finding
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.no_answer import NoAnswerError
 from auditor.auditing.outcome import Audit
-from auditor.auditing.pair_search import SIDES_APART
+from auditor.auditing.pair_search import SIDES_APART, kind_of_outputs
 from auditor.auditing.pairwise_flow import PairwiseFlow
 from auditor.auditing.plan import Plan
 from auditor.auditing.tuning import TUNING
@@ -53,6 +54,8 @@ from auditor.neighbours.search import has_one_pair, spread
 from auditor.neighbours.shrinking import complexity
 from auditor.results.result import Further
 
+T = TypeVar("T")
+
 # In addresses, rounds behind the first fault are numbered from BEHIND on, those behind the second from twice as much.
 BEHIND = 2_000
 # An exception, if the test of a violation is no rule of an event.
@@ -63,13 +66,12 @@ REPEATED = 0.05
 
 
 def hides_others(audit: Audit) -> bool:
-    """Whether a violation may hide other faults: outputs were searched for it, and its event is one that other pairs may lack."""
+    """Whether a violation may hide other faults: pairs were searched for it, so that others may show what it does not."""
     plan = audit.plan
     if not (audit.refuted and plan.kind == "pairwise" and plan.settings.shrink and plan.test is None):
         return False
     is_searched = plan.settings.search != 0 and not has_one_pair(plan.domain, rng_at(plan.settings.seed, Phase.SEARCH))
-    failed = audit.sample is not None and audit.sample.failures
-    return is_searched and not failed and (bool(_signs(*_first(audit))) or _of_two_kinds(audit) is not None)
+    return is_searched and not (audit.sample is not None and audit.sample.failures)
 
 
 def look_behind(audit: Audit) -> Audit:
@@ -83,7 +85,7 @@ def look_behind(audit: Audit) -> Audit:
     try:
         for number in range(1, 2 if by_numbers else TUNING.most_further + 1):
             own = _on_own_streams(ledger, number)
-            pair = _of_two_kinds(audit) if by_numbers else None
+            pair = (_of_two_kinds(audit) or _of_two_kinds_of_few(own, number)) if by_numbers else None
             if pair is None and (sign := _rarest(own, number, _signs(*shown), signs)) is not None:
                 signs.append(sign)
             finding = _refuted(own, number, signs, pair) if pair is not None or len(signs) == number else None
@@ -144,12 +146,23 @@ def _rarest(ledger: Ledger, number: int, signs: Sequence[Event], before: Sequenc
     """Return the sign that most of a few pairs are free of; None if each of them shows it, or one that is known ``before``."""
     if not signs:
         return None
-    domain, most = ledger.plan.domain, TUNING.looked_behind
-    pairs = spread(distinct([*domain.simplest()[: most // 2], *domain.corners()]), most)
-    batches = [Batch(pair, TUNING.first_look, Phase.SEARCH, (BEHIND * number, i)) for i, pair in enumerate(pairs)]
-    seen = ledger.draw_each(batches, functools.partial(_which_show, (*signs, *before)), TUNING.first_look * len(pairs))
-    free = [sum(not shown[i] and not any(shown[len(signs) :]) for shown in seen) for i in range(len(signs))]
+    seen = _at_few(ledger, number, functools.partial(_which_show, (*signs, *before)))
+    free = [sum(not shown[i] and not any(shown[len(signs) :]) for _, shown in seen) for i in range(len(signs))]
     return signs[free.index(max(free))] if any(free) else None
+
+
+def _at_few(ledger: Ledger, number: int, observe: Callable[[Sample], T]) -> list[tuple[Pair, T]]:
+    """Return a few pairs, the simplest, those of each value and corners, and what ``observe`` sees in some outputs of each."""
+    domain, each = ledger.plan.domain, TUNING.first_look
+    most = min(TUNING.looked_behind, max(3, round(TUNING.of_behind * ledger.plan.settings.samples / each))) // 3
+    kinds = (
+        domain.simplest()[:most],
+        spread([*itertools.islice(domain.each_value(), 8 * most)], most),
+        spread(domain.corners(), most),
+    )
+    pairs = distinct([pair for kind in kinds for pair in kind])
+    batches = [Batch(pair, each, Phase.SEARCH, (BEHIND * number, i)) for i, pair in enumerate(pairs)]
+    return list(zip(pairs, ledger.draw_each(batches, observe, each * len(pairs)), strict=True))
 
 
 def _which_show(signs: Sequence[Event], sample: Sample) -> list[bool]:
@@ -158,8 +171,7 @@ def _which_show(signs: Sequence[Event], sample: Sample) -> list[bool]:
 
 def _of_two_kinds(audit: Audit) -> Pair | None:
     """Return the simplest pair whose sides have outputs of different kinds, of those that the search and shrinking saw."""
-    kinds = ((look.pair, look.kind.split(SIDES_APART)) for look in audit.looks.values() if not look.along)
-    seen = [pair for pair, sides in kinds if len({*sides}) > 1]
+    seen = [look.pair for look in audit.looks.values() if not look.along and _are_unlike(look.kind)]
     if (
         audit.smallest
         and isinstance(event := audit.smallest.event, ObservedRule)
@@ -167,6 +179,15 @@ def _of_two_kinds(audit: Audit) -> Pair | None:
     ):
         seen.append(audit.smallest.pair)
     return min(seen, key=complexity, default=None)
+
+
+def _of_two_kinds_of_few(ledger: Ledger, number: int) -> Pair | None:
+    kinds = _at_few(ledger, number, kind_of_outputs)
+    return min((pair for pair, kind in kinds if _are_unlike(kind)), key=complexity, default=None)
+
+
+def _are_unlike(kind: str) -> bool:
+    return len({*kind.split(SIDES_APART)}) > 1
 
 
 def _refuted(ledger: Ledger, number: int, signs: Sequence[Event], pair: Pair | None) -> Finding | None:

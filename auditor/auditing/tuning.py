@@ -81,7 +81,7 @@ class SearchTuning:
     # The share of the outputs of an audit that another one gets, among pairs without it; the pairs that are looked at before,
     # whether there are any; and the most faults that are looked for.
     of_behind: float = 0.5
-    looked_behind: int = 32
+    looked_behind: int = 48
     most_further: int = 2
 
 
