@@ -7,7 +7,7 @@ outputs are drawn. So search and learning cannot bias what is proved.
 import contextlib
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,9 +21,12 @@ from auditor.auditing.recount import recount
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, learned_from
 from auditor.auditing.smallest import shrink
+from auditor.auditing.tuning import TUNING
 from auditor.auditing.warnings import drift
 from auditor.blackbox.batches import Batches, Phase
 from auditor.blackbox.sample import Sample, join_samples
+from auditor.bounds.utility import Outlook, fit_prior_to_pilots
+from auditor.claims import PrivacyClaim
 from auditor.interfaces import Learned
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
@@ -117,20 +120,37 @@ class PairwiseFlow:
         sample = self._outputs_on(pair)
         alike = commonest(sample) == 1
         if self.plan.test:
-            candidate = Candidate(pair, sample, Learned(self.plan.test, -math.inf))
-        else:
-            candidate = Candidate(pair, sample, self._learned(pair, sample))
-            for other in self._others(pair, alike=alike):
-                own = self._outputs_on(other)
-                if any(event.occurs_in(own) for event in self.plan.without):
-                    self.leave_out(other.pair)
-                    continue
-                learned = self._learned(other, own)
-                if learned.forecast > candidate.learned.forecast or (alike and commonest(own) < 1):
-                    candidate, alike = Candidate(other, own, learned), False
-        if self.rounds.ended and alike:
-            raise NoAnswerError(all_alike(candidate.sample), candidate.found.pair)
-        return candidate
+            return Candidate(pair, sample, Learned(self.plan.test, -math.inf))
+        candidates = [Candidate(pair, sample, self._learned(pair, sample))]
+        for other in self._others(pair, alike=alike):
+            own = self._outputs_on(other)
+            if any(event.occurs_in(own) for event in self.plan.without):
+                self.leave_out(other.pair)
+            else:
+                candidates.append(Candidate(other, own, self._learned(other, own)))
+        promises = self._promises(candidates)
+        differing = [i for i, each in enumerate(candidates) if commonest(each.sample) < 1]
+        if self.rounds.ended and not differing:
+            raise NoAnswerError(all_alike(candidates[0].sample), candidates[0].found.pair)
+        return candidates[max(differing or [0], key=promises.__getitem__)]
+
+    def _promises(self, candidates: Sequence[Candidate]) -> list[float]:
+        """Return for each candidate how likely its rules refute the claim, plus a little for their bound. Once the claim is
+        refuted, the forecast of the bound alone counts, and so it does where rules were learned at a distance.
+        """
+        forecasts = [candidate.learned.forecast for candidate in candidates]
+        claim, evidence = self.plan.claim, [candidate.learned.evidence for candidate in candidates]
+        if (
+            self.refuted
+            or len(candidates) == 1
+            or not all(evidence)
+            or any(self._at_distance(each.found) for each in candidates)
+        ):
+            return forecasts
+        assert isinstance(claim, PrivacyClaim)
+        method = self.plan.method(self.rounds.current.bound)
+        prior = fit_prior_to_pilots([look.prospects for look in self.looks.values() if not look.along])
+        return Outlook.of([*map(method.prospects, evidence)], claim.value, prior).utilities(TUNING.worth_if_learned)
 
     def count(self, candidate: Candidate) -> bool:
         """Count the rules on fresh outputs; return whether there was time for any.

@@ -25,6 +25,8 @@ class SearchTuning:
     worth_if_refuted: float = 10.0
     # A path is preferred to neighbours whose utility is less, since evidence at a distance is much stronger.
     likely: float = 0.5
+    # The worth of a bound as large as the claim where rules on several pairs were learned, whose losses are known better.
+    worth_if_learned: float = 0.25
     # The runner-up is learned on as well if its utility has this share of the best one's.
     runner_up: float = 0.3
 

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 
 import auditor
 from auditor.neighbours.records import Records
@@ -34,3 +35,22 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
     assert result.outputs.selection <= 0.152 * result.outputs.bound  # 15 % of each round, or the minimum
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_two_pairs_the_one_that_is_likelier_to_refute_the_claim_is_counted(seed: int) -> None:
+    # At 0 and 1 the release is told from nothing with twice the claimed δ; at larger counts it loses ε = 1 and no more, which
+    # forecasts the larger bound at these seeds.
+    delta = 0.002
+    threshold = 1 - math.log(2 * 2 * delta)
+
+    def release(totals: Any, size: int, rng: Rng) -> Any:
+        noisy = (totals[0] + rng.laplace(0, 1, size)).astype(object)
+        noisy[(noisy <= threshold) | (totals[0] == 0)] = None
+        return list(noisy)
+
+    domain = auditor.Totals(cells=1, values=(0, 10), contribution={"l1": 1})
+    options: dict[str, Any] = {"workers": 1, "isolate": False, "planted": 0, "shrink": False}
+    result = auditor.audit(release, auditor.ApproximateDP(1.0, delta), domain, samples=200_000, seed=seed, **options)
+    assert result.verdict == "violation"
+    assert sorted([result.pair.left, result.pair.right]) == [(0,), (1,)]

@@ -56,7 +56,7 @@ def test_a_result_has_no_truth_so_an_assertion_on_it_cannot_pass(whole: RunResul
             assert result
 
 
-@pytest.mark.parametrize(("key", "why"), [("tried", "it lacks"), ("further", "it has")])
+@pytest.mark.parametrize(("key", "why"), [("tried", "it lacks"), ("ahead", "it has")])
 def test_a_report_with_other_keys_is_refused(whole: RunResult, tmp_path: Path, key: str, why: str) -> None:
     report = json.loads(to_json(whole.to_dict()))
     first = report["audits"][0]
