@@ -21,7 +21,7 @@ SHARPENING, OF_SHARPENING, OF_SHORT, ENOUGH_TO_CLIMB = 0.08, 0.5, 0.15, 20_000
 SEARCH_SHARE = 0.15
 # A search proposes new pairs if it has this many times the outputs of the largest one before. Otherwise they would add little,
 # and it compares the best known pairs, with the share OF_COMPARISON of its outputs.
-WORTH_SEARCHING, OF_COMPARISON = 2, 0.5
+WORTH_SEARCHING, OF_COMPARISON = 1.4, 0.5
 # A search with fewer outputs than LEAST_SEARCH does not try each of a few values. So a small round may use up to
 # MOST_SEARCH_SHARE instead of SEARCH_SHARE.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
