@@ -569,7 +569,7 @@ def _frame(audits: Sequence[AuditResult]) -> "DataFrame":
             "confidence": audit.bound.confidence if audit.bound else None,
             "exact": audit.exact.value if audit.exact else None,
             "p_value": audit.p_value,
-            **{f"{phase}_outputs": spent for phase, spent in audit.outputs.to_dict().items()},
+            **{f"{phase}_outputs": spent for phase, spent in asdict(audit.outputs).items()},
             "seconds": audit.seconds,
         }
         for audit in audits

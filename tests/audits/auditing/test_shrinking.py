@@ -127,8 +127,8 @@ def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any,
     assert as_before == changed(off, reproduce=None, seconds=0.0)
     assert (off.smallest, off.outputs.shrink) == (None, 0)
     assert (on.smallest is not None) == (on.verdict is Verdict.VIOLATION)
-    assert replace(on.outputs, shrink=0) == off.outputs
-    assert (on.outputs.shrink, on.reproduce) == (0, None) or on.verdict is Verdict.VIOLATION
+    assert replace(on.outputs, shrink=0, further=0) == off.outputs
+    assert (on.outputs.shrink, on.outputs.further, on.reproduce) == (0, 0, None) or on.verdict is Verdict.VIOLATION
 
 
 def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(leaky: Any) -> None:
@@ -247,8 +247,9 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     mechanism.allowed = mechanism.calls + 1
     on = once(shrink=True)
     assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
-    [warning] = on.warnings
+    warning, *others = on.warnings
     assert warning.startswith("the search for the smallest pair that breaks the claim stopped early: ")
+    assert all(other.startswith("the search for what hides behind the violation stopped early: ") for other in others)
 
 
 @pytest.mark.parametrize(
@@ -321,8 +322,9 @@ def test_progress_of_shrinking_is_told() -> None:
     source = PythonSource("cliff", function=leaks_large_values)
     result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), shown.append)
     phases = [progress.phase for progress in shown]
-    first = phases.index(Phase.SHRINK)
-    assert phases[first:] == sorted(phases[first:])
+    first, last = phases.index(Phase.SHRINK), len(phases) - phases[::-1].index(Phase.CONFIRM)
+    assert phases[first:last] == sorted(phases[first:last])
+    assert set(phases[last:]) <= {Phase.SEARCH}, "a few pairs are looked at for what hides behind the violation"
     assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
     assert all(0 < progress.done <= progress.planned for progress in shown)
     assert result.smallest is not None
