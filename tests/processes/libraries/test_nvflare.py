@@ -1,5 +1,7 @@
 """The sparse vector technique of the filter of NVIDIA FLARE. Seeds are fixed."""
 
+import pickle
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,16 @@ def test_calls_repeat_by_the_seed() -> None:
     sent = [mechanism(update, np.random.default_rng(seed)) for seed in (1, 1, 2)]
     assert sent[0] == sent[1] != sent[2]
     assert [sum(number != 0 for number in each) <= 2 for each in sent] == [True] * 3  # half of four numbers
+
+
+def test_a_filter_is_sent_to_other_processes_with_new_locks() -> None:
+    given = filtered()
+    given.first, given.second = threading.Lock(), threading.RLock()  # type: ignore[attr-defined]
+    mechanism = adapt_object(given, {}).mechanism
+    sent = pickle.loads(pickle.dumps(mechanism))
+    update = np.array([[10.0, -10.0, 0.0, 0.5]])
+    assert sent(update, np.random.default_rng(1)) == mechanism(update, np.random.default_rng(1))
+    assert not given.first.locked()  # type: ignore[attr-defined]
 
 
 def test_a_filter_without_noise_has_no_claim() -> None:
