@@ -78,14 +78,15 @@ class FilteredUpdate:
     def of(cls, filter: Any) -> "FilteredUpdate":
         """Return a filter in parts."""
         locks = tuple(name for name, part in vars(filter).items() if isinstance(part, _LOCKS))
-        kinds = logging.Logger | logging.LoggerAdapter
-        loggers = tuple(name for name, part in vars(filter).items() if isinstance(part, kinds))
+        loggers = tuple(
+            name for name, part in vars(filter).items() if isinstance(part, logging.Logger | logging.LoggerAdapter)
+        )
         rest = {name: part for name, part in vars(filter).items() if name not in {*locks, *loggers}}
         return cls(type(filter), rest, locks, loggers)
 
     def copied(self) -> Any:
         """Return the filter anew, as it was given."""
-        new = object.__new__(self.kind)
+        new: Any = object.__new__(self.kind)
         new.__dict__.update(copy.deepcopy(self.parts))
         new.__dict__.update({name: threading.RLock() for name in self.locks})
         new.__dict__.update({name: logging.getLogger(self.kind.__name__) for name in self.loggers})
