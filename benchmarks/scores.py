@@ -37,7 +37,7 @@ from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.intervals import Floats, clopper_pearson_upper
 from auditor.scores import _Origin
 
-CANARIES, DELTA, ALPHA, RUNS, PEER_RUNS = 1_000, 1e-5, 0.05, 2_000, 500
+CANARIES, DELTA, ALPHA, RUNS = 1_000, 1e-5, 0.05, 2_000
 SEEDS, SLOW_RUNS = 100, 20  # of which "the median of 100 seeds" is taken; of bounds that assume Gaussian noise
 SUFFIX = ", if Gaussian"
 PEERS = Path(__file__).parent / "_peers_of_scores.py"
@@ -90,7 +90,7 @@ def _bounds_of_ours(scores: Floats, inside: Coins) -> dict[str, dict[str, Any]]:
 def _bounds_of_peers(python: str, scores: Floats, inside: Coins) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.npz"
-        np.savez(path, scores=scores[:PEER_RUNS], inside=inside[:PEER_RUNS], delta=DELTA, alpha=ALPHA)
+        np.savez(path, scores=scores, inside=inside, delta=DELTA, alpha=ALPHA)
         done = subprocess.run([python, str(PEERS), str(path)], check=True, capture_output=True, text=True)
     answered = json.loads(done.stdout)
     return answered["versions"], answered["found"]

@@ -11,6 +11,7 @@ from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.epochs import InBatches
 from auditor.blackbox.host import isolated
+from auditor.blackbox.initial import BeginningAt
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.sample import Drawer
@@ -228,10 +229,10 @@ class Plan:
 
 
 def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
-    """Return the source for an audit. It gives transcripts if the mechanism is a session, draws the batches of an epoch, and adds
-    what is observed.
+    """Return the source for an audit. It gives transcripts if the mechanism is a session, draws the batches of an epoch, begins
+    at the initial parameters of canaries, and adds what is observed.
 
-    Raises InvalidInputError if a program is to be observed, or to receive batches.
+    Raises InvalidInputError if a program is to be observed, or to receive batches or initial parameters.
     """
     if isinstance(neighbours, Dialogues):
         if loader_of(neighbours.base):
@@ -245,6 +246,12 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
                 f"{source.name} is a program, and batches are drawn in Python; call it in a function of batches and rng"
             )
         source = source.wrapped(InBatches(loader))
+    elif isinstance(neighbours, Canaries) and neighbours.initial is not None:
+        if source.is_program:
+            raise InvalidInputError(
+                f"{source.name} is a program, which cannot be given `initial` of the canaries; let it begin at them itself"
+            )
+        source = source.wrapped(BeginningAt(neighbours.initial))
     return observing(source, settings.observe)
 
 

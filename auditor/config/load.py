@@ -202,7 +202,7 @@ class _Part:
 
     def load_score(self) -> None:
         """Import the score of canaries, if there is one, so that an error is raised before any audit, and names its place."""
-        if isinstance(self.audit.neighbours, schema.CanariesByCoins):
+        if isinstance(self.audit.neighbours, schema.CanariesByCoins) and self.audit.neighbours.score is not None:
             with self.naming("neighbours"):
                 load(self.audit.neighbours.score, self.folders)
 

@@ -134,7 +134,7 @@ RelationName = Literal["add_remove", "substitute"]
 # A generator may yield MOST_PAIRS pairs, more than any search looks at. A generator without an end is an error.
 MOST_PAIRS = 100_000
 # Keys that may name a function that makes data sets.
-_DATA_FROM_CODE = ("generator", "canaries", "records")
+_DATA_FROM_CODE = ("generator", "canaries", "records", "initial")
 
 
 class LowHigh(Strict):
@@ -345,15 +345,42 @@ class TotalsKeys(NeighbourForm):
         return TotalsByKey(**arguments)
 
 
+def _canaries_form(given: Any) -> str:
+    """Return the tag of the form in which canaries are stated."""
+    return (
+        "crafted"
+        if isinstance(given, dict | CraftedGradients)
+        else "a list"
+        if isinstance(given, list)
+        else "a function"
+    )
+
+
+class CraftedGradients(Strict):
+    """Gradients that the auditor crafts as canaries, each in a direction of its own, in which its score looks."""
+
+    number: int
+    """The number of canaries, and of the coordinates of a gradient."""
+    norm: Number
+    """The length of each: at least the clipping norm."""
+
+
 class CanariesByCoins(NeighbourForm):
     """Canaries, for `method: one-run`. A fair coin decides for each canary whether the data contain it."""
 
     domain: Literal["canaries"]
     """Canaries, for `method: one-run`."""
-    canaries: str | list[Any]
-    """file.py:function that returns a list or an array of canaries; or a list of canaries."""
-    score: str
-    """file.py:function of (output, canary), which returns a number. It should be larger if the data contain the canary."""
+    canaries: Annotated[
+        Annotated[CraftedGradients, Tag("crafted")]
+        | Annotated[str, Tag("a function")]
+        | Annotated[list[Any], Tag("a list")],
+        Discriminator(_canaries_form),
+    ]
+    """file.py:function that returns a list or an array of canaries; or a list of canaries; or {number, norm}: gradients that the
+    auditor crafts."""
+    score: str | None = None
+    """file.py:function of (output, canary), which returns a number. It should be larger if the data contain the canary. Crafted
+    canaries have their own; all others need one."""
     records: str | list[Any] | None = None
     """file.py:function that returns the other records; or a list of records."""
     runs: int | None = None
@@ -362,15 +389,27 @@ class CanariesByCoins(NeighbourForm):
     """The number of surest guesses of all runs that count, or a list of such numbers; by default all, a half, a quarter, ..."""
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
+    initial: str | list[Any] | None = None
+    """file.py:function that returns the parameters at which each run begins; or a list of numbers. The mechanism gets them as its
+    keyword `initial`. They may depend on anything but the coins and the noise of the runs."""
 
     def make(self, search_path: tuple[str, ...]) -> Canaries:
         given = self.arguments()
-        for key in ("canaries", "records"):
+        crafted = isinstance(self.canaries, CraftedGradients)
+        if crafted == ("score" in given):
+            raise InvalidInputError(
+                "leave out score: crafted canaries have one"
+                if crafted
+                else "score is missing; only crafted canaries, {number: ..., norm: ...}, have one"
+            )
+        for key in ("canaries", "records", "initial"):
             if isinstance(name := given.get(key), str):
                 function = load(name, search_path)
                 with ForeignCode(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
                     given[key] = function()
         with ForeignCode("what canaries or records returned", "it must be a list or an array"):
+            if isinstance(self.canaries, CraftedGradients):
+                return Canaries.crafted(**self.canaries.given(), **{k: v for k, v in given.items() if k != "canaries"})
             canaries = Canaries(**given)
         canaries.search_path = search_path
         return canaries

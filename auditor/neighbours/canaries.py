@@ -21,6 +21,9 @@ class Canaries:
         runs: how many runs there are; each has its own coins. More runs prove more.
         guesses: how many of the surest guesses of all runs count: one or several numbers; by default all, a half, ...
         apart: whether no canary affects another's score. This proves far more. If it is untrue, the bound is **wrong**.
+        initial: the parameters at which each run begins, as a list or an array, which the mechanism gets as its keyword
+            ``initial``. At parameters at which no record but the canaries has a gradient, nothing hides these. They may depend
+            on anything but the coins and the noise of the runs.
 
     Raises InvalidInputError for no canaries, and for numbers out of range.
     """
@@ -35,8 +38,10 @@ class Canaries:
         runs: int = 1,
         guesses: int | Sequence[int] | None = None,
         apart: bool = False,
+        initial: Any = None,
     ) -> None:
         self.canaries, self.score, self.records, self.runs, self.apart = canaries, score, records, runs, apart
+        self.initial = initial
         if not len(canaries):
             raise InvalidInputError("there are no canaries; at least one is needed")
         if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
@@ -49,24 +54,29 @@ class Canaries:
         number: int,
         norm: float,
         *,
+        records: Sequence[Any] | NDArray[Any] = (),
         runs: int = 1,
         guesses: int | Sequence[int] | None = None,
         apart: bool = False,
+        initial: Any = None,
     ) -> "Canaries":
         """Return canaries that are gradients, each of length ``norm`` in a direction of its own, and scored by their direction.
 
         A mechanism takes an array of shape (n, number), and returns as many numbers, once or for each of several steps.
+        ``records`` are other gradients, of shape (n, number), which are always in the data.
 
-        Raises InvalidInputError for numbers out of range.
+        Raises InvalidInputError for numbers out of range, and for records of another shape.
         """
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise InvalidInputError(f"number is {number!r}; it must be an integer of at least 1")
         length = require_number("norm", norm, 0, 1e12, low_open=True)
-        return cls(length * np.eye(number), seen_along, runs=runs, guesses=guesses, apart=apart)
+        others = _gradients(records, number) if len(records) else ()
+        return cls(length * np.eye(number), seen_along, others, runs, guesses, apart, initial)
 
     def __str__(self) -> str:
         others = f", in addition to {how_many(len(self.records), 'record')}" if len(self.records) else ""
-        return f"{how_many(len(self.canaries), 'canary')}, each in the data or not by a fair coin{others}"
+        begins = "" if self.initial is None else ", beginning at initial parameters that are given"
+        return f"{how_many(len(self.canaries), 'canary')}, each in the data or not by a fair coin{others}{begins}"
 
     def limits(self) -> dict[str, Any]:
         """Return the numbers of canaries, other records and runs as limits (see Domain)."""
@@ -85,6 +95,19 @@ class Canaries:
         everything = np.ones(len(self.canaries), bool)
         but_one = np.arange(len(self.canaries)) > 0
         return Pairs([(self.dataset(everything), self.dataset(but_one))])
+
+
+def _gradients(records: Sequence[Any] | NDArray[Any], number: int) -> NDArray[np.float64]:
+    """Return records as gradients. Raises InvalidInputError unless they are of shape (n, number)."""
+    try:
+        gradients = np.asarray(records, dtype=float)
+    except (TypeError, ValueError):
+        gradients = np.empty(0)
+    if gradients.ndim != 2 or gradients.shape[1] != number:
+        raise InvalidInputError(
+            f"records must be gradients of {number:,} numbers each, of shape (n, {number}), as the crafted canaries are"
+        )
+    return gradients
 
 
 def seen_along(output: Any, canary: NDArray[np.float64]) -> float:

@@ -22,6 +22,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from folders import PROJECT
@@ -112,13 +113,10 @@ def skipped(block: Block) -> bool:
     return block.note.startswith("not run: ")
 
 
-def blocks_that_import(name: str, library: str) -> list[Block]:
-    """List the blocks of a page that are not run since they need a library. The library's tests run them."""
-    text = PAGES[name].read_text(encoding="utf-8")
-    words = re.compile(rf"^(?:import|from) {library}\b", re.MULTILINE)
-    return [
-        block for block in blocks_of(text) if block.language == "python" and skipped(block) and words.search(block.text)
-    ]
+def test_that_runs(block: Block) -> str:
+    """Return the test file that runs a block for a library that it needs, as its note says; an empty text if there is none."""
+    named = re.search(r"(tests/\S+\.py) runs it", block.note)
+    return named[1] if named else ""
 
 
 def commands_of(block: Block) -> list[Command]:
@@ -136,9 +134,9 @@ def commands_of(block: Block) -> list[Command]:
     return commands
 
 
-def run_page(text: str, folder: Path) -> None:
-    """Run the blocks of a page with the given working folder, and compare printed with shown output."""
-    for output in outputs_of(text, folder):
+def run_page(text: str, folder: Path, by: str = "") -> None:
+    """Run the blocks of a page with the given working folder, and compare printed with shown output; see `outputs_of`."""
+    for output in outputs_of(text, folder, by):
         assert output.alike(), f"{output.name} prints:\n{output.printed}\n`python docs/made.py` writes it into the page"
 
 
@@ -163,14 +161,17 @@ def first_example() -> tuple[str, str]:
     return blocks[place].text, blocks[place + 1].text
 
 
-def outputs_of(text: str, folder: Path) -> Iterator[Output]:
+def outputs_of(text: str, folder: Path, by: str = "") -> Iterator[Output]:
     """Run the blocks of a page with the given working folder. Yield each output that the page shows.
+
+    With the name of a test file in ``by``, these are the blocks that it runs for a library that they need, all in one session.
 
     Raises AssertionError if a command's exit status differs from the page.
     """
     by_python = ""  # what the last block of Python printed
+    known: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(text):
-        if skipped(block):
+        if test_that_runs(block) != by or (not by and skipped(block)):
             continue
         vary = block.note.startswith("numbers vary: ")
         if block.language == "text" and not block.title and by_python:
@@ -185,7 +186,7 @@ def outputs_of(text: str, folder: Path) -> Iterator[Output]:
             (folder / block.title).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(compile(block.text, "a block", "exec"), {"__name__": "__main__"})
+                exec(compile(block.text, "a block", "exec"), known if by else dict(known))
             by_python = printed.getvalue()
         elif block.language in {"sh", "console"}:
             for command in commands_of(block):
@@ -341,9 +342,10 @@ def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             del sys.modules[name]
 
 
-def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, by: str = "") -> None:
     """Run a page. Unseeded ones audit a claim of 1 at ε = 0.83 or less, with false alarms below 1e-6.
 
+    With the name of a test file in ``by``, run the blocks that it runs for a library, as their notes say.
     A copy of the project without a room has that room's page, and cannot run it.
     """
     text = PAGES[name].read_text(encoding="utf-8")
@@ -351,7 +353,7 @@ def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
         if word in text:
             pytest.importorskip(room)
     with prepared(name, folder, monkeypatch):
-        run_page(text, folder)
+        run_page(text, folder, by)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The documents show what happens: every block of every page runs, and the site is built from them without a warning."""
 
+import ast
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from folders import PROJECT
-from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped
+from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped, test_that_runs
 from PIL import Image
 
 import auditor
@@ -24,6 +25,32 @@ MAKER = runpy.run_path(str(PROJECT / "docs" / "made.py"))
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
 def test_a_page_does_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     does_what_it_shows(name, tmp_path, monkeypatch)
+
+
+NOT_RUN = [
+    (name, block) for name, page in PAGES.items() for block in blocks_of(page.read_text("utf-8")) if skipped(block)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "test"), sorted({(name, test) for name, block in NOT_RUN if (test := test_that_runs(block))})
+)
+def test_a_test_that_a_page_names_runs_its_blocks(name: str, test: str) -> None:
+    """They need libraries, so that only their calls can be looked for here."""
+    [call] = [
+        node
+        for node in ast.walk(ast.parse((PROJECT / test).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "does_what_it_shows"
+    ]
+    assert ast.literal_eval(call.args[0]) == name
+    assert [ast.literal_eval(each.value) for each in call.keywords if each.arg == "by"] == [test]
+
+
+def test_each_block_on_training_is_run_by_some_test() -> None:
+    """What is not run with the page is run where its framework is installed."""
+    blocks = [block for name, block in NOT_RUN if name == "docs/how-to/training"]
+    assert len(blocks) >= 8
+    assert [block.text for block in blocks if not test_that_runs(block)] == []
 
 
 def test_a_stale_number_in_a_page_is_found_and_renewed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import copy
 import logging
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -42,7 +43,7 @@ def from_nvflare(thing: Any, *, cells: int | None = None, size: Sequence[int] | 
     notes = list(note_chosen_values("NVIDIA FLARE", chosen))
     claim = _claim_of_sparse_vector(thing, cells, notes) if hasattr(thing, "noise_var") else None
     wanting = f"{name} adds no noise and promises nothing; give a `claim` to see what it leaks"
-    return Adapted(FilteredUpdate(thing), claim, updates, tuple(notes), wanting)
+    return Adapted(FilteredUpdate.of(thing), claim, updates, tuple(notes), wanting)
 
 
 def _claim_of_sparse_vector(thing: Any, cells: int, notes: list[str]) -> Claim:
@@ -58,11 +59,38 @@ def _claim_of_sparse_vector(thing: Any, cells: int, notes: list[str]) -> Claim:
     return PureDP(float(thing.epsilon) + of_numbers)
 
 
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+
+
 @dataclass(frozen=True, slots=True)
 class FilteredUpdate:
-    """A filter as a function of one client's update, in two layers."""
+    """A filter as a function of one client's update, in two layers.
 
-    filter: Any
+    It is held in parts that can be copied and sent to other processes; ``locks`` and ``loggers`` are names of those that cannot.
+    """
+
+    kind: type
+    parts: dict[str, Any]
+    locks: tuple[str, ...]
+    loggers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, filter: Any) -> "FilteredUpdate":
+        """Return a filter in parts."""
+        locks = tuple(name for name, part in vars(filter).items() if isinstance(part, _LOCKS))
+        loggers = tuple(
+            name for name, part in vars(filter).items() if isinstance(part, logging.Logger | logging.LoggerAdapter)
+        )
+        rest = {name: part for name, part in vars(filter).items() if name not in {*locks, *loggers}}
+        return cls(type(filter), rest, locks, loggers)
+
+    def copied(self) -> Any:
+        """Return the filter anew, as it was given."""
+        new: Any = object.__new__(self.kind)
+        new.__dict__.update(copy.deepcopy(self.parts))
+        new.__dict__.update({name: threading.RLock() for name in self.locks})
+        new.__dict__.update({name: logging.getLogger(self.kind.__name__) for name in self.loggers})
+        return new
 
     def __call__(self, dataset: NDArray[np.float64], rng: np.random.Generator) -> Any:
         exchange, context = import_module("nvflare.apis.dxo"), import_module("nvflare.apis.fl_context").FLContext()
@@ -76,18 +104,9 @@ class FilteredUpdate:
         logging.disable(logging.CRITICAL)
         try:
             with seeded(rng):
-                sent = _copied(self.filter).process_dxo(update, shareable, context)
+                sent = self.copied().process_dxo(update, shareable, context)
         finally:
             logging.disable(before)
         if sent is None:
             return "nothing is sent"
         return [float(value) for name in sorted(sent.data) for value in np.ravel(sent.data[name])]
-
-
-def _copied(filter: Any) -> Any:
-    """Return a filter that shares nothing but its lock and its logger, which cannot be copied."""
-    new = object.__new__(type(filter))
-    for name, value in vars(filter).items():
-        shared = isinstance(value, logging.Logger | logging.LoggerAdapter) or "lock" in name
-        new.__dict__[name] = value if shared else copy.deepcopy(value)
-    return new

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from installed import QUICK, library
-from pages import blocks_that_import
+from pages import does_what_it_shows
+from starters import verdicts_of_starter
 
 import auditor
 from auditor.adapters import adapt_object
@@ -99,13 +100,20 @@ def test_what_has_no_noise_is_refused() -> None:
 
 
 def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
-    [block] = blocks_that_import("docs/how-to/training", "flwr")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block.text, "training.md", "exec"), {})
+    """This runs the page's blocks that need the framework, which the test of all pages leaves out."""
+    does_what_it_shows("docs/how-to/training", tmp_path, monkeypatch, by="tests/processes/libraries/test_flwr.py")
 
 
 def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--round", "flwr"]) == 0
     assert main(["check", "audit.yaml"]) == 0
+
+
+def test_a_strategy_of_ones_own_is_audited_from_the_starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round as configured passes, and what else happens in a round is found."""
+    monkeypatch.chdir(tmp_path)
+    own = {"noise_multiplier=1.0, clipping_norm=1.0": "noise_multiplier=0.8, clipping_norm=2.0"}
+    verdicts = verdicts_of_starter("round", "flwr", tmp_path, own)
+    assert verdicts.pop("a round as configured") == "no_violation_found"
+    assert set(verdicts.values()) == {"violation"} and len(verdicts) == 3

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from installed import library
-from pages import blocks_that_import
+from pages import does_what_it_shows
+from starters import verdicts_of_starter
 
 from auditor.adapters import adapt_object
 from auditor.auditing import planned
@@ -43,13 +44,24 @@ def test_a_plan_has_the_claim_of_its_event_and_new_noise_in_each_call() -> None:
 
 
 def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
-    [block] = blocks_that_import("docs/how-to/training", "jax_privacy")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block.text, "training.md", "exec"), {})
+    """This runs the page's blocks that need the framework, which the test of all pages leaves out."""
+    does_what_it_shows(
+        "docs/how-to/training", tmp_path, monkeypatch, by="tests/processes/libraries/test_jax_privacy.py"
+    )
 
 
 def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--step", "jax-privacy"]) == 0
     assert main(["check", "audit.yaml"]) == 0
+
+
+def test_a_step_of_ones_own_is_audited_from_the_starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A logistic loss, and noise of twice the clipping norm."""
+    monkeypatch.chdir(tmp_path)
+    own = {
+        "    return jnp.mean((example - params) ** 2)\n": "    return jnp.logaddexp(0.0, -example @ params)\n",
+        "l2_clip_norm=0.5": "l2_clip_norm=2.0",
+        '{"stddev": 0.5, ': '{"stddev": 4.0, ',
+    }
+    assert verdicts_of_starter("step", "jax-privacy", tmp_path, own) == {"a step on examples": "no_violation_found"}

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from installed import QUICK, library
-from pages import blocks_that_import
+from pages import does_what_it_shows
+from starters import verdicts_of_starter
 
 import auditor
 from auditor.adapters import adapt_object
@@ -121,16 +122,31 @@ def test_what_an_audit_cannot_take_is_said() -> None:
 
 
 def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
-    [block] = blocks_that_import("docs/how-to/training", "opacus")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block.text, "training.md", "exec"), {})
+    """This runs the page's blocks that need the framework, which the test of all pages leaves out."""
+    does_what_it_shows("docs/how-to/training", tmp_path, monkeypatch, by="tests/processes/libraries/test_opacus.py")
 
 
 def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--step", "opacus"]) == 0
     assert main(["check", "audit.yaml"]) == 0
+
+
+def test_a_training_of_ones_own_is_audited_from_the_starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small network on images of 36 pixels, whose loader shuffles while its accountant assumes Poisson sampling."""
+    monkeypatch.chdir(tmp_path)
+    own = {
+        "torch.zeros(64, 4)": "torch.zeros(64, 1, 6, 6)",
+        "torch.nn.Linear(4, 2)": "torch.nn.Sequential(\n"
+        "    torch.nn.Conv2d(1, 2, 3), torch.nn.Tanh(), torch.nn.Flatten(), torch.nn.Linear(32, 2)\n"
+        ")",
+        "    max_grad_norm=0.5,\n": "    max_grad_norm=1.5,\n    poisson_sampling=False,\n",
+    }
+    assert verdicts_of_starter("step", "opacus", tmp_path, own) == {
+        "a step on gradients": "no_violation_found",
+        "a step on examples": "no_violation_found",
+        "an epoch": "violation",
+    }
 
 
 def test_gradients_crafted_by_the_auditor_audit_an_epoch_in_one_run() -> None:

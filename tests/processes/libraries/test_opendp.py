@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from installed import library
+from pages import does_what_it_shows
 
 import auditor
 from auditor.auditing import planned
@@ -348,13 +349,4 @@ def test_what_has_no_counterpart_is_refused(thing: Any, message: str) -> None:
 
 def test_the_page_on_objects_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This runs the page's blocks that need OpenDP, which the test of all pages leaves out."""
-    from pages import blocks_of
-
-    page = Path(__file__).parents[3] / "docs" / "how-to" / "object.md"
-    [block] = [
-        block
-        for block in blocks_of(page.read_text(encoding="utf-8"))
-        if "import opendp" in block.text and not block.title
-    ]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block.text, str(page), "exec"), {})
+    does_what_it_shows("docs/how-to/object", tmp_path, monkeypatch, by="tests/processes/libraries/test_opendp.py")

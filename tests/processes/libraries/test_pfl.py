@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from installed import QUICK, library
-from pages import blocks_that_import
+from pages import does_what_it_shows
+from starters import verdicts_of_starter
 
 import auditor
 from auditor.adapters import adapt_object
@@ -61,13 +62,29 @@ def test_clipping_alone_is_refused() -> None:
 
 
 def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This runs the page's block that needs the framework, which the test of all pages leaves out."""
-    [block] = blocks_that_import("docs/how-to/training", "pfl")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block.text, "training.md", "exec"), {})
+    """This runs the page's blocks that need the framework, which the test of all pages leaves out."""
+    does_what_it_shows("docs/how-to/training", tmp_path, monkeypatch, by="tests/processes/libraries/test_pfl.py")
 
 
 def test_a_starter_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--round", "pfl"]) == 0
     assert main(["check", "audit.yaml"]) == 0
+
+
+OF_STARTER = "mechanism = GaussianMechanism(clipping_bound=1.0, relative_noise_stddev=1.0)\n"
+# Noise for an (ε, δ); and two parts of an update, whose noise is the same, since they share their seed.
+SOUND = "mechanism = GaussianMechanism.construct_single_iteration(2.0, 4.0, 1e-3)\n"
+FAULTY = (
+    "from pfl.privacy.joint_mechanism import JointMechanism\n\n"
+    "part = GaussianMechanism(clipping_bound=1.0, relative_noise_stddev=1.0)\n"
+    'mechanism = JointMechanism({"one": (part, ["a"]), "other": (part, ["b"])})\n'
+)
+
+
+@pytest.mark.parametrize(("own", "verdict"), [(SOUND, "no_violation_found"), (FAULTY, "violation")])
+def test_a_mechanism_of_ones_own_is_audited_from_the_starter(
+    own: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert verdicts_of_starter("round", "pfl", tmp_path, {OF_STARTER: own}) == {"noise at the server": verdict}

@@ -23,7 +23,20 @@ def test_a_score_tells_a_canary_that_is_in_the_sum_of_a_step() -> None:
     assert [seen_along(steps, canary) for canary in canaries.canaries] == [4.0, 0.0, 4.0, 0.0]
 
 
+def test_other_gradients_are_always_in_the_data() -> None:
+    others = [[9.0, 0, 0], [0, 8.0, 0]]
+    canaries = Canaries.crafted(3, 1.0, records=others, initial=[0.5])
+    assert canaries.dataset(np.array([False, False, True])).tolist() == [*others, [0, 0, 1.0]]
+    assert canaries.initial == [0.5]
+
+
 @pytest.mark.parametrize(("number", "norm"), [(0, 1.0), (True, 1.0), (3, 0.0), (3, float("nan"))])
 def test_impossible_numbers_are_refused(number: int, norm: float) -> None:
     with pytest.raises(InvalidInputError, match=r"number is|norm is"):
         Canaries.crafted(number, norm)
+
+
+@pytest.mark.parametrize("records", [[[1.0, 0]], [1.0, 0, 0], [["a", "b", "c"]], [[1.0, 0, 0], [1.0, 0]]])
+def test_other_gradients_have_as_many_coordinates_as_there_are_canaries(records: list[object]) -> None:
+    with pytest.raises(InvalidInputError, match=r"records must be gradients of 3 numbers each, of shape \(n, 3\)"):
+        Canaries.crafted(3, 1.0, records=records)
