@@ -113,7 +113,7 @@ def skipped(block: Block) -> bool:
     return block.note.startswith("not run: ")
 
 
-def test_that_runs(block: Block) -> str:
+def named_test(block: Block) -> str:
     """Return the test file that runs a block for a library that it needs, as its note says; an empty text if there is none."""
     named = re.search(r"(tests/\S+\.py) runs it", block.note)
     return named[1] if named else ""
@@ -171,7 +171,7 @@ def outputs_of(text: str, folder: Path, by: str = "") -> Iterator[Output]:
     by_python = ""  # what the last block of Python printed
     known: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(text):
-        if test_that_runs(block) != by or (not by and skipped(block)):
+        if named_test(block) != by or (not by and skipped(block)):
             continue
         vary = block.note.startswith("numbers vary: ")
         if block.language == "text" and not block.title and by_python:

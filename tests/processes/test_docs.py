@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from folders import PROJECT
-from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped, test_that_runs
+from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped, named_test
 from PIL import Image
 
 import auditor
@@ -33,7 +33,7 @@ NOT_RUN = [
 
 
 @pytest.mark.parametrize(
-    ("name", "test"), sorted({(name, test) for name, block in NOT_RUN if (test := test_that_runs(block))})
+    ("name", "test"), sorted({(name, test) for name, block in NOT_RUN if (test := named_test(block))})
 )
 def test_a_test_that_a_page_names_runs_its_blocks(name: str, test: str) -> None:
     """They need libraries, so that only their calls can be looked for here."""
@@ -50,7 +50,7 @@ def test_each_block_on_training_is_run_by_some_test() -> None:
     """What is not run with the page is run where its framework is installed."""
     blocks = [block for name, block in NOT_RUN if name == "docs/how-to/training"]
     assert len(blocks) >= 8
-    assert [block.text for block in blocks if not test_that_runs(block)] == []
+    assert [block.text for block in blocks if not named_test(block)] == []
 
 
 def test_a_stale_number_in_a_page_is_found_and_renewed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
