@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from folders import PROJECT
-from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped, named_test
+from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, named_test, skipped
 from PIL import Image
 
 import auditor
