@@ -16,7 +16,7 @@
 #
 # Seen on 2026-11-29:
 #   pfl 0.6.0; LaplaceMechanism(clipping_bound=1, epsilon=1).privatize, 200,000 reports
-#   a report of at most -1: 0.5000 from a user of -1, 0.0676 from a user of 1
+#   a report of at most -1: 0.5000 from a user of -1, 0.0677 from a user of 1
 #   the ratio is exp(2.00), where epsilon = 1 allows exp(1)
 set -eu
 work=$(mktemp -d)

@@ -17,10 +17,10 @@
 #
 # Seen on 2026-11-29:
 #   torch 2.13.0; seed = client * 2**32 + round, three normal draws
-#   client 0, round 7: 0
-#   client 1, round 7: 0
-#   client 2, round 7: 0
-#   client 2, round 8: 0
+#   client 0, round 7: -0.1468, 0.7861, 0.9468
+#   client 1, round 7: -0.1468, 0.7861, 0.9468
+#   client 2, round 7: -0.1468, 0.7861, 0.9468
+#   client 2, round 8: 0.2713, -1.2729, 0.5027
 #   numpy, client 0 and 1, round 7: equal: False
 set -eu
 work=$(mktemp -d)
