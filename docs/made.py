@@ -33,6 +33,15 @@ def write_reference() -> None:
     for page, text in reference_pages.pages().items():
         _write(reference_pages.REFERENCE / page, text)
     write_scores()
+    write_faults()
+
+
+def write_faults() -> None:
+    """Write the README's table of faults by their kind, from the reports."""
+    from benchmarks import faults
+
+    page = PROJECT / "README.md"
+    _write(page, faults.with_table(page.read_text(encoding="utf-8")))
 
 
 def write_scores() -> None:
