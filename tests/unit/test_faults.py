@@ -76,7 +76,7 @@ def test_what_an_accountant_states_too_low_is_of_the_kind_accounting(project: Pa
 
 def test_a_name_that_no_report_has_is_refused(project: Path) -> None:
     _change(project / SOURCES[1], 0, function="another")
-    with pytest.raises(ValueError, match="another|make_randomized_response_bool"):
+    with pytest.raises(ValueError, match=r"another|make_randomized_response_bool"):
         faults(project)
 
 
