@@ -123,7 +123,7 @@ def _in_intervals(ordered: Floats, edges: Floats) -> Ints:
     # A column without numbers has NaN as its edges, and NaN comes last.
     reached = [row.searchsorted(of_row, side="right") for row, of_row in zip(ordered, edges, strict=True)]
     up_to = np.minimum(np.array(reached, np.int64).reshape(edges.shape), there)
-    return np.diff(up_to, axis=1, prepend=0, append=there)
+    return np.asarray(np.diff(up_to, axis=1, prepend=0, append=there), np.int64)
 
 
 def _beyond(parts: Sequence[Floats]) -> Ints:
