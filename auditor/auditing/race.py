@@ -12,6 +12,7 @@ what pairs are worth. The games are outputs on pairs (:mod:`auditor.auditing.pai
 queries, and outputs in which a fault is planted (:mod:`auditor.auditing.planted`).
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -215,7 +216,10 @@ class Race(Generic[G]):
 
     def _simpler(self, pair: Pair) -> list[Pair]:
         """Return a few pairs that are one step simpler, at random."""
-        some = [other for _, other in zip(range(64), self.domain.simpler(pair), strict=False)]
+        # The same pair may have come from other moves, by which it is made simpler. So the key is the pair as it was made.
+        some, _ = self.once(
+            f"simpler than {id(pair)}", lambda: ([*itertools.islice(self.domain.simpler(pair), 64)], pair)
+        )
         return [some[i] for i in self.rng.permutation(len(some))[:2]]
 
 

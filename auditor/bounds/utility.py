@@ -243,7 +243,11 @@ def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float)
     The shares of the mixture's components are fitted to all prospects by EM, as if SHARES_WEIGHT pilot samples with the
     assumed shares had been seen before.
     """
-    loss, error, short, noise, unlike, *of_rule = np.array(prospects, np.float64).reshape(-1, len(Prospect._fields)).T
+    # Short looks show the same few counts again and again, and each is judged once.
+    places = dict[Prospect, int]()
+    which = np.array([places.setdefault(prospect, len(places)) for prospect in prospects], np.intp)
+    distinct = np.array([*places], np.float64).reshape(-1, len(Prospect._fields))
+    loss, error, short, noise, unlike, *of_rule = distinct.T
     is_finite = np.isfinite(error) & np.isfinite(loss)
     loss, error = np.where(is_finite, loss, prior.centre), np.where(is_finite, error, 1e3)
     estimates = _Estimates(loss, error, *of_rule)
@@ -255,7 +259,8 @@ def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float)
             (prior.centre, prior.spread + UNLIKE_SPREAD),
         )
     ]
-    evidence, means, probabilities = np.stack(parts, axis=1)
+    evidence, means, probabilities = np.stack(parts, axis=1)[:, :, which]
+    short, unlike = short[which], unlike[which]
     weights = np.zeros(evidence.shape)  # the posterior probability of each part, of shape (parts, prospects)
     for share in np.unique(unlike):
         alike = unlike == share

@@ -45,23 +45,23 @@ class CoarseBlocks:
         atoms = tuple(() if column.codes is None else tuple(sorted(column.atoms)) for column in columns)
         blocks = edges.shape[1] + 1 + np.array([*map(len, atoms)], np.int64)
         begin = np.cumsum(blocks) - blocks
-        cells = np.zeros(numbers.shape, np.uint8)
-        for edge in edges.T:
-            cells += (numbers > edge[:, None]).view(np.uint8)
-        at = begin[:, None] + cells
-        for row, column in enumerate(columns):
-            if column.codes is not None:
-                is_atom = column.codes >= 0
-                place = {atom: i for i, atom in enumerate(atoms[row], int(begin[row]) + edges.shape[1] + 1)}
-                at[row, is_atom] = np.array([place[atom] for atom in column.atoms])[column.codes[is_atom]]
-        ends = np.cumsum(sizes)
-        total = int(blocks.sum())
-        counts = np.stack([np.bincount(part.ravel(), minlength=total) for part in np.split(at, ends[:-1], axis=1)])
+        total, ends = int(blocks.sum()), np.cumsum(sizes)
+        parts = np.split(numbers, ends[:-1], axis=1)
+        counts = np.zeros((len(parts), total), np.int64)
+        rows = begin[:, None] + np.arange(edges.shape[1] + 1)
+        for part, (in_part, of_part) in enumerate(zip(parts, counts, strict=True)):
+            of_part[rows] = _in_intervals(np.sort(in_part, axis=1), edges)
+            for row, column in enumerate(columns):
+                if column.codes is not None:
+                    codes = column.codes[ends[part] - sizes[part] : ends[part]]
+                    times = np.bincount(codes[codes >= 0], minlength=len(column.atoms))
+                    place = {atom: i for i, atom in enumerate(atoms[row], int(rows[row, -1]) + 1)}
+                    of_part[[place[atom] for atom in column.atoms]] = times
         owner = np.repeat(np.arange(len(columns)), blocks)
         is_atom = np.arange(total) - begin[owner] > edges.shape[1]
         one_sided = np.zeros(len(columns), np.int64)
         if look_for_rare:
-            one_sided += _beyond(np.split(numbers, ends[:-1], axis=1)) + _repeated(ordered)
+            one_sided += _beyond(parts) + _repeated(ordered)
             one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
         return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
 
@@ -115,6 +115,15 @@ def _edges(ordered: Floats) -> Floats:
     places.sort()
     at = np.maximum(np.ceil(places * there[:, None]).astype(np.intp) - 1, 0)
     return np.take_along_axis(ordered, at, axis=1)
+
+
+def _in_intervals(ordered: Floats, edges: Floats) -> Ints:
+    """Return how many of the sorted numbers lie up to the first edge, between two edges, ..., beyond the last, by column."""
+    there = np.count_nonzero(~np.isnan(ordered), axis=1)[:, None]
+    # A column without numbers has NaN as its edges, and NaN comes last.
+    reached = [row.searchsorted(of_row, side="right") for row, of_row in zip(ordered, edges, strict=True)]
+    up_to = np.minimum(np.array(reached, np.int64).reshape(edges.shape), there)
+    return np.asarray(np.diff(up_to, axis=1, prepend=0, append=there), np.int64)
 
 
 def _beyond(parts: Sequence[Floats]) -> Ints:

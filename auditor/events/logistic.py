@@ -27,6 +27,11 @@ class _Terms:
     bends: tuple[float, ...]
     atoms: tuple[str, ...]
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return max(0, len(self.bends) - 1) + len(self.atoms)
+
     def columns(self, outputs: Outputs) -> list[Floats]:
         column = outputs.column(self.place)
         is_number = np.ones(outputs.size) if column.codes is None else (column.codes < 0).astype(np.float64)
@@ -44,6 +49,36 @@ class _Terms:
             terms += [np.zeros(outputs.size) for _ in self.atoms]
         return terms
 
+    def line(self, outputs: Outputs) -> Floats:
+        """Return the place's number, scaled to [0, 1]; 0 for an atom. This is the first of the ``columns`` of a numeric place."""
+        return self._bent(outputs.column(self.place), self.bends[:1], (1.0,))
+
+    def score(self, outputs: Outputs, weights: Sequence[float]) -> Floats:
+        """Return the sum of the ``columns`` times their ``weights``, without making the columns."""
+        column, bends = outputs.column(self.place), self.bends[:-1]
+        score = self._bent(column, bends, weights[: len(bends)])
+        worth = dict(zip(self.atoms, weights[len(bends) :], strict=True))
+        if column.codes is not None and worth:
+            # The code NUMBER, which is -1, finds the last entry.
+            score += np.array([*(worth.get(atom, 0.0) for atom in column.atoms), 0.0])[column.codes]
+        return score
+
+    def _bent(self, column: OutputColumn, bends: Sequence[float], weights: Sequence[float]) -> Floats:
+        score = np.zeros(len(column.numbers))
+        if not bends:
+            return score
+        low, high = self.bends[0], self.bends[-1]
+        x, beyond = np.clip(column.numbers, low, high), np.empty(len(score))
+        for bend, weight in zip(bends, weights, strict=True):
+            np.subtract(x, bend, out=beyond)
+            np.maximum(beyond, 0.0, out=beyond)
+            beyond /= high - low  # apart from the weight, which over a tiny width would be infinite
+            beyond *= weight
+            score += beyond
+        if column.codes is not None:
+            score[column.codes >= 0] = 0.0
+        return score
+
 
 @dataclass(frozen=True, slots=True)
 class LogisticScore:
@@ -56,7 +91,13 @@ class LogisticScore:
     name: str = "learned evidence"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        score = self.intercept + _design(self.terms, self.products, outputs) @ np.asarray(self.weights)
+        score, at = np.full(outputs.size, self.intercept), 0
+        for term in self.terms:
+            score += term.score(outputs, self.weights[at : at + term.width])
+            at += term.width
+        lines = {i: self.terms[i].line(outputs) - 0.5 for i in {*itertools.chain.from_iterable(self.products)}}
+        for (i, j), weight in zip(self.products, self.weights[at:], strict=True):
+            score += weight * lines[i] * lines[j]
         # The score is rounded, so that the order of additions in a batch cannot move a score across a threshold.
         return OutputColumn(self.name, np.round(score, 9) + 0.0)
 

@@ -103,13 +103,15 @@ class Halves:
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
-    halves = Halves.of(*sample.halves())
-    places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
+    sides = sample.left, sample.right
+    places = [Place(column.name) for column in concatenate(sides).columns if varies(column)]
     places.sort(key=plainness)
     if len(places) > 8:  # keep those with most outputs that only one side gives
-        one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
+        some = Halves.of(*sample.halves()).first(SCREENED)
+        one_sided = some.coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
-    choices = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
+    tables = (BlockTable(each, *(SortedColumn.of(each.extract(side)) for side in sides)) for each in places)
+    choices = [rare_choice(table, forecaster) for table in tables]
     best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 

@@ -3,7 +3,7 @@
 import math
 import operator
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -108,7 +108,8 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         outputs. The others are returned too, since the rule that refutes a claim best may not bound the loss best.
         """
         (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
-        wins_careful, wins_rare, wins_bold = self._held_out(sample, rare)
+        halves = _halves_of(sample)
+        wins_careful, wins_rare, wins_bold = self._held_out(halves, rare)
         if bold is not None:
             # The bold rules learned on halves may guess far more often than the bold rule learned on all outputs.
             wins_bold = wins_bold.limit_guesses(bold.test.count(sample).guesses)
@@ -125,42 +126,48 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
             if rule is not None and rule.test not in (best.test, *others):
                 others.append(rule.test)
         # The rule of largest utility is expected to prove at least the careful rule's forecast.
-        evidence = (wins_careful, wins_rare, wins_bold, *self._spent(sample))
+        evidence = (wins_careful, wins_rare, wins_bold, *self._spent(sample, halves))
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
     def evidence(self, sample: Sample) -> ManyNumbers:
         """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs, and the counts of events that
         spend most of δ, if there is a δ.
         """
-        return *self._held_out(sample, self._rare(sample), FEW_IN_LOOKS), *self._spent(sample)
+        halves = _halves_of(sample)
+        return *self._held_out(halves, self._rare(sample), FEW_IN_LOOKS), *self._spent(sample, halves)
 
     def _held_out(
-        self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
+        self, halves: "tuple[_Half, _Half]", rare: RareChoice | None, few: int = FEW_OUTPUTS
     ) -> tuple[HeldOutWins, HeldOutWins, HeldOutWins]:
         """Return the wins of each kind of rule on held-out outputs.
 
         Each half of the outputs judges the careful and the bold rule learned from the other half. If a half has fewer
         than ``few`` outputs, these rules are one threshold and one tail. The rare rule comes with its wins.
         """
-        first, second = sample.halves()
+        first, second = halves
         careful, bold = (
-            HeldOutWins.of(of_first.count(second) + of_second.count(first))
+            HeldOutWins.of(of_first.count(second.sample) + of_second.count(first.sample))
             if of_first and of_second
             else HeldOutWins(0, 0, 0, 1)
             for of_first, of_second in zip(self._of_half(first, few), self._of_half(second, few), strict=True)
         )
-        return careful, rare.wins if rare is not None else HeldOutWins(0, 0, sample.size, 1), bold
+        return (
+            careful,
+            rare.wins if rare is not None else HeldOutWins(0, 0, first.sample.size + second.sample.size, 1),
+            bold,
+        )
 
-    def _of_half(self, sample: Sample, few: int) -> tuple[Event, Event | None]:
+    def _of_half(self, half: "_Half", few: int) -> tuple[Event, Event | None]:
+        sample = half.sample
         if sample.size < few:
-            learned = FewOutputs.of(sample, self.events)
+            learned = half.few_outputs(self.events)
             # Very few outputs give the odds in a tail to a factor of two only, which is too coarse for a small claim.
             knows_tails = self.claim.relative_size >= 0.5 or sample.size >= FEW_OUTPUTS
             return learned.threshold(), learned.tail() if knows_tails else None
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
-    def _spent(self, sample: Sample) -> "tuple[EventCounts, ...]":
+    def _spent(self, sample: Sample, halves: "tuple[_Half, _Half]") -> "tuple[EventCounts, ...]":
         """Return the counts of two events that may spend most of δ: one learned on each half and counted on the other, and that
         an output has an unusual form. Return () for a claim without δ.
         """
@@ -228,17 +235,17 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
 
-    def _spent(self, sample: Sample) -> tuple[EventCounts, ...]:
+    def _spent(self, sample: Sample, halves: "tuple[_Half, _Half]") -> tuple[EventCounts, ...]:
         if not isinstance(self.claim, ApproximateDP):
             return ()
         if not self.claim.delta or VALUES not in self.events:
             return EventCounts(), EventCounts()
-        halves = [_some(half, MOST_TO_SPEND) for half in sample.halves()]
-        events = [FewOutputs.of(half, (VALUES,)).spending(self.claim.epsilon) for half in halves]
+        some = [half.first(MOST_TO_SPEND) for half in halves]
+        events = [half.few_outputs((VALUES,)).spending(self.claim.epsilon) for half in some]
         learned = EventCounts()
-        for event, half in zip(events, reversed(halves), strict=True):
+        for event, half in zip(events, reversed(some), strict=True):
             if event is not None:  # outputs on which no event is counted say nothing
-                learned = learned.pool(EventCounts.of(event.count(half)))
+                learned = learned.pool(EventCounts.of(event.count(half.sample)))
         return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
@@ -569,9 +576,28 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 # --- Counts ---
 
 
-def _some(sample: Sample, most: int) -> Sample:
-    """Return the first outputs of each side, at most ``most`` in all."""
-    return sample if sample.size <= most else Sample(sample.left[: most // 2], sample.right[: most // 2])
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """One half of the outputs of a look. ``known`` keeps them with the columns of all features, by kinds of events."""
+
+    sample: Sample
+    known: dict[tuple[str, ...], FewOutputs] = field(default_factory=dict)
+
+    def first(self, most: int) -> "_Half":
+        """Return the first outputs of each side, at most ``most`` in all."""
+        sample = self.sample
+        return self if sample.size <= most else _Half(Sample(sample.left[: most // 2], sample.right[: most // 2]))
+
+    def few_outputs(self, kinds: tuple[str, ...]) -> FewOutputs:
+        """Return the outputs with the features of these kinds."""
+        if kinds not in self.known:
+            self.known[kinds] = FewOutputs.of(self.sample, kinds)
+        return self.known[kinds]
+
+
+def _halves_of(sample: Sample) -> tuple[_Half, _Half]:
+    first, second = sample.halves()
+    return _Half(first), _Half(second)
 
 
 def _as_wins(evidence: ManyNumbers) -> list[HeldOutWins]:

@@ -73,10 +73,11 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
 
 
 def _hashable(value: Any) -> Hashable:
-    if type(value) in (int, str):  # most records
+    kind = type(value)
+    if kind in (int, str, bool, type(None)) or (kind is float and not math.isnan(value)):  # most records and cells
         return value  # type: ignore[no-any-return]
     if isinstance(value, list):
         return tuple(map(_hashable, value))
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return tuple(_hashable(item) for item in value.values())
     return str(value) if isinstance(value, float) and math.isnan(value) else value

@@ -389,3 +389,22 @@ def test_each_source_has_a_positive_share_and_a_name_of_its_own() -> None:
     assert len({source.name for source in OF_NEIGHBOURS}) == len(OF_NEIGHBOURS)
     assert set(OF_POINTS) <= set(OF_NEIGHBOURS)
     assert 0 < sum(source.share for source in OF_POINTS) <= TUNING.of_sources
+
+
+class Moves(Value):
+    """Pairs remember how they were made, and are made simpler by that."""
+
+    asked = 0
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        self.asked += 1
+        yield Pair(pair.origin, 0)
+
+
+def test_a_pair_is_made_simpler_once_and_by_the_moves_that_made_it() -> None:
+    domain = Moves(range=[0, 9])
+    race = Race(Toy(lambda pair: 0.0), domain, np.random.default_rng(0))
+    first, same_data = (Pair(1, 2, origin=made) for made in (5, 7))
+    assert first.key() == same_data.key()
+    assert [[pair.left for pair in race._simpler(each)] for each in (first, same_data, first)] == [[5], [7], [5]]
+    assert domain.asked == 2

@@ -174,3 +174,13 @@ def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> No
     """10,000 of 100,000 outputs are guessed, with the largest number of wins that a mechanism just at the claim has."""
     wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
     assert chance(prospect_of(wins, 10_000, 100_000, delta)) < 0.1
+
+
+def test_a_prospect_counts_as_often_as_it_was_seen() -> None:
+    """Equal prospects are judged once. Here their errors differ in the last digits, so that none is equal to another."""
+    common, rare = prospect_of(30, 40, 1_000), prospect_of(6, 6, 1_000)
+    equal = [common, rare, *[common] * 400, rare]
+    apart = [one._replace(error=one.error * (1 + 1e-13 * i)) for i, one in enumerate(equal)]
+    assert len({*apart}) == len(equal)
+    for one, other in zip(judge_prospects(equal, WIDE, 1.0), judge_prospects(apart, WIDE, 1.0), strict=True):
+        assert one == pytest.approx(other, rel=1e-9)

@@ -1,5 +1,6 @@
 """Coarse counts of all columns at once: they are exact, and their ranking finds the one leaking column among many."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,17 @@ METHOD = Guesses(PureDP(0.5), alpha=0.01, planned=100_000)
 
 def test_every_output_is_counted_once_and_where_it_lies() -> None:
     rng = np.random.default_rng(1)
-    mixed = [[float(x), None if x > 1 else "low" if x < -1 else round(float(x), 1)] for x in rng.normal(size=1_000)]
-    outputs, sizes = from_list(mixed), (100, 200, 300, 400)
-    columns = [outputs.column("output[0]"), outputs.column("output[1]")]
+    mixed = [
+        [
+            float(x),
+            None if x > 1 else "low" if x < -1 else round(float(x), 1),
+            "a" if x > 0 else "b",
+            math.copysign(math.inf, x),
+        ]
+        for x in rng.normal(size=1_000)
+    ]
+    outputs, sizes = from_list(mixed), (100, 0, 500, 400)
+    columns = [outputs.column(f"output[{place}]") for place in range(4)]
     blocks = CoarseBlocks.of(columns, sizes, look_for_rare=True)
     begin = 0
     for part, size in enumerate(sizes):

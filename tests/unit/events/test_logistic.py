@@ -1,6 +1,7 @@
 """The learned log-ratio: close to the exact one where that is known, finite elsewhere, and independent of batching."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.logistic import LogisticScore, _design, fit_logistic
 
 
 def of(array: Any) -> Outputs:
@@ -124,6 +125,40 @@ def test_atoms_are_scored_by_how_often_they_are_seen() -> None:
     # An atom that was not in the sample gets only the part of the score that all outputs share.
     [unseen] = scores(score, from_list(["never seen"]))
     assert math.isfinite(unseen)
+
+
+# --- The sum of the regressors, which are not made ---
+
+
+@pytest.mark.parametrize("places", [2, 5, 12])  # with products, with fewer bends, without products
+def test_the_score_is_the_sum_of_the_regressors_times_their_weights(places: int) -> None:
+    rng = np.random.default_rng(RNG_SEED)
+
+    def draw(mean: float, size: int) -> Outputs:
+        rows = rng.normal(mean, 1, (size, places)).tolist()
+        kinds = ["yes", "no", None, math.inf, -math.inf]
+        return from_list([[*row[:-1], row[-1] if rng.random() < 0.5 else kinds[rng.integers(5)]] for row in rows])
+
+    score = fitted(draw(0.0, 2_000), draw(0.5, 2_000))
+    assert bool(score.products) == (places <= 6)
+    outputs = draw(0.2, 1_000)
+    summed = score.intercept + _design(score.terms, score.products, outputs) @ np.asarray(score.weights)
+    assert np.allclose(scores(score, outputs), summed, rtol=0, atol=2e-9)
+
+
+def test_a_score_with_a_weight_too_few_or_too_many_is_refused() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+    score = fitted(of(rng.normal(0, 1, (500, 2))), of(rng.normal(1, 1, (500, 2))))
+    for weights in (score.weights[:-1], (*score.weights, 0.1), score.weights[:3]):
+        with pytest.raises(ValueError, match="argument"):
+            replace(score, weights=weights).extract(of(rng.normal(0, 1, (5, 2))))
+
+
+def test_numbers_that_differ_by_next_to_nothing_are_scored() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+    tiny = [of(rng.integers(low, low + 9, (600, 2)) * 5e-324) for low in (0, 3)]
+    score = fitted(*tiny)
+    assert np.all(np.isfinite(scores(score, tiny[0])))
 
 
 # --- Batches ---

@@ -198,3 +198,17 @@ def test_rare_outcomes_of_one_side_are_a_prospect_in_the_outputs_of_a_search() -
     of_delta = [one for one in method.prospects(method.evidence(sample)) if not one.wins + one.losses]
     assert max(one.loss for one in of_delta) == pytest.approx(8, abs=6)
     assert all(one.loss > 1 + 1 for one in of_delta if one.error < 1.2)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.01])
+def test_what_spends_delta_is_looked_for_in_values_whatever_else_is_looked_at(delta: float) -> None:
+    rng = np.random.default_rng(3)
+    numbers = np.round(rng.normal(size=(2, 60)), 3)
+    sample = sample_of(np.where(rng.random(60) < 0.3, 0.5, numbers[0]).tolist(), numbers[1].tolist())
+    claim = auditor.ApproximateDP(1.0, delta)
+    of_values, of_both = (
+        method_for(claim, "fixed", 0.05, 10**6, events=events).evidence(sample)[3:]
+        for events in (("values",), ("bits", "values"))
+    )
+    assert of_values == of_both
+    assert of_values[0][0] > 0

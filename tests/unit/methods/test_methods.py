@@ -325,7 +325,7 @@ def test_a_bold_rule_is_worth_no_more_than_it_guesses(
     won = HeldOutWins(20_848, 30_210, 1_500_000, 2), HeldOutWins(0, 0, 1, 1), HeldOutWins(396, 551, 1_500_000, 1)
     rules = Choice(careful, 0.1), Choice(bold, 0.1)
     monkeypatch.setattr(guessing, "frequent_rules", lambda *given: rules)
-    monkeypatch.setattr(Guesses, "_held_out", lambda self, sample, rare: won)
+    monkeypatch.setattr(Guesses, "_held_out", lambda self, halves, rare: won)
     rng = np.random.default_rng(1)
     outputs = Sample(*(from_batch(rng.random(1_000), 1_000) for _ in range(2)))
     assert method.learn(outputs).test == (careful if better == "careful" else bold)
