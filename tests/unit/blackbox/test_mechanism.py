@@ -1,6 +1,7 @@
 """Mechanisms as black boxes: signatures, names, failures, and data sets that a mechanism modifies."""
 
 import functools
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.canonical import from_batch
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.encoding import packed
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs, concatenate
@@ -440,6 +441,7 @@ PECULIAR = [-0.0, 0.0, np.nan, np.inf, -np.inf, 5e-324, 2.0**53 + 2, 1.5]
 MADE: dict[str, Callable[[int, int], Any]] = {
     "floats": lambda n, call: np.resize(PECULIAR, n) if call % 2 else np.full(n, float(call)),
     "only the last call is peculiar": lambda n, call: np.resize(PECULIAR, n) if call == 7 else np.full(n, 1.0),
+    "minus zeros": lambda n, call: np.resize([-0.0, 1.5, 0.0], n) * (-1) ** call,
     "wide integers": lambda n, call: np.arange(n) + 2**53 + call,
     "unsigned integers": lambda n, call: (np.arange(n) + call).astype(np.uint64) + np.uint64(2**63),
     "truths": lambda n, call: np.arange(n) % 2 == call % 2,
@@ -495,6 +497,26 @@ def test_the_arrays_of_several_calls_are_read_as_each_alone(kind: str) -> None:
         whole = concatenate(expected[side])
         assert [column.name for column in outputs.columns] == [column.name for column in whole.columns]
         assert leaves(outputs) == leaves(whole)
+
+
+@pytest.mark.parametrize(
+    "values", [[-0.0, 1.5, 0.0], [math.nan, 1.5], [math.inf, -math.inf, 0.0], PECULIAR, [2**53 + 1, 3]]
+)
+def test_numbers_of_an_array_are_read_as_in_a_list(values: list[float]) -> None:
+    """With `size`, alone and in vectors: all but the types, which belong to the array."""
+
+    def draw(dataset: Any, size: int, vectors: bool = False) -> Any:
+        made = np.array((values * size)[:size])
+        return made.reshape(size, 1) if vectors else made
+
+    labels_of_one_call = labels(*[True] * 16)
+    alone, vectors = (mechanism(draw, vectors=how).draw(PAIR, labels_of_one_call, rng()).left for how in (False, True))
+    for outputs, in_list in ((alone, values), (vectors, [[value] for value in values])):
+        expected = leaves(from_list((in_list * 16)[:16]))
+        of_array = ("type", "shape", "length")
+        for row, other in zip(leaves(outputs), expected, strict=True):
+            kept = [{k: v for k, v in r.items() if not k.startswith(of_array)} for r in (row, other)]
+            assert kept[0] == kept[1]
 
 
 def test_a_mechanism_may_return_one_array_again_and_again() -> None:

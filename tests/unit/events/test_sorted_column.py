@@ -11,7 +11,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import part_ends
 from auditor.events.blocks import Blocks
-from auditor.events.cells import Cells, SortedColumn, count_rules
+from auditor.events.cells import FEW_EDGES, Cells, SortedColumn, count_rules
 
 RNG = np.random.default_rng(0)
 KINDS: dict[str, list[Any]] = {
@@ -22,7 +22,7 @@ KINDS: dict[str, list[Any]] = {
     "nothing": [],
 }
 EDGES = (-math.inf, -1.0, 0.5, 2.0, 5.0, math.inf)
-FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(20)), math.inf)
+FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(FEW_EDGES)), math.inf)
 
 
 def column(outputs: list[Any]) -> OutputColumn:
