@@ -229,7 +229,11 @@ class Test(Protocol[C]):
 
     @abstractmethod
     def count(self, sample: Sample) -> C:
-        """Count the observations in a batch."""
+        """Count the observations in a sample."""
+
+    @abstractmethod
+    def count_parts(self, sample: Sample, number: int) -> list[C]:
+        """Count the observations in each of ``number`` parts of a batch, as ``Sample.parts`` cuts it, in one pass."""
 
     @abstractmethod
     def report(self, counts: C) -> Observed:

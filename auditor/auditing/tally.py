@@ -58,5 +58,5 @@ class Tally:
 def count_in_parts(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
     """Count a test in a batch, and the outputs lost because the whole batch raised; return what ``Tally.add`` enters."""
     lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
-    parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
-    return tuple((part.size, test.count(part)) for part in parts), lost, sample.calls > 0
+    parts = max(1, sample.calls)
+    return tuple(zip(sample.sizes(parts), test.count_parts(sample, parts), strict=True)), lost, sample.calls > 0

@@ -8,6 +8,7 @@ place by place, which is several times as fast as one output after the other.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from typing import Any
 
@@ -28,7 +29,15 @@ from auditor.blackbox.known_types import TEXTS, has_only_named_parts, module_lea
 from auditor.blackbox.library_values import is_array_like
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, Leaves, plain_number
 from auditor.blackbox.objects import LEVELS, as_plain
-from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column, require_alike
+from auditor.blackbox.outputs import (
+    ABSENT,
+    NUMBER,
+    OutputColumn,
+    Outputs,
+    concatenate,
+    constant_column,
+    require_alike,
+)
 from auditor.blackbox.scalars import is_word
 from auditor.blackbox.spelling import spell
 from auditor.errors import MechanismError, how_many
@@ -62,10 +71,7 @@ def from_batch(batch: Any, size: int) -> Outputs:
             )
         require_unmasked(batch)
         if is_number_array(batch) and size:
-            if batch.ndim > 1:
-                return _table(size, _of_rows(batch))
-            # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
-            return Outputs(size, (*number_columns("output", batch), constant_column("type", "number", size)))
+            return _of_array(batch, np.array(_by_place(batch), order="C"))
         if hasattr(batch, "columns") and not isinstance(batch, np.ndarray):
             raise MechanismError(
                 f"the mechanism returned {type(batch).__name__!r} for a batch of {size}, whose items are columns; return a list "
@@ -80,6 +86,42 @@ def from_batch(batch: Any, size: int) -> Outputs:
                 f"{how_many(len(outputs), 'output')}; return an array or list of {how_many(size, 'output')}"
             )
     return from_list(outputs)
+
+
+class BatchOutputs:
+    """The outputs of one side of a batch, ``size`` in all, from several calls.
+
+    Numbers are copied as soon as a call returns them, since the mechanism may use its array again. Arrays of one dtype and shape
+    are made canonical together.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left, self._parts = size, list[Outputs]()
+        self._first, self._copies, self._filled = np.empty(0), np.empty((1, 0)), 0
+
+    def add(self, batch: Any, size: int) -> None:
+        """Add what a call returned for ``size`` outputs. Raises MechanismError as ``from_batch``."""
+        if type(batch) is not np.ndarray or not is_number_array(batch) or batch.shape[:1] != (size,) or not size:
+            self._close()
+            self._left -= size
+            self._parts.append(from_batch(batch, size))
+            return
+        places, first = _by_place(batch), self._first
+        if not self._filled or first.dtype != batch.dtype or first.shape[1:] != batch.shape[1:]:
+            self._close()
+            self._first, self._copies = batch[:1].copy(), np.empty((len(places), self._left), batch.dtype)
+        self._copies[:, self._filled : self._filled + size] = places
+        self._filled += size
+
+    def outputs(self) -> Outputs:
+        """Return all outputs that were added."""
+        self._close()
+        return concatenate(self._parts or [from_list([])])
+
+    def _close(self) -> None:
+        if self._filled:
+            self._parts.append(_of_array(self._first, self._copies[:, : self._filled]))
+            self._left, self._filled = self._left - self._filled, 0
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
@@ -242,7 +284,8 @@ def _of_forms(places: Sequence[Sequence[str]], which: NDArray[np.intp], values: 
 def _in_turn(places: Sequence[str], items: _Values) -> Columns:
     """Return the columns of places. ``items`` has all items of the first output, then all of the second, and so on."""
     if set(map(type, items)) == {float}:
-        return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
+        numbers = np.fromiter(items, np.float64, len(items)).reshape(-1, len(places))
+        return _row_columns(places, np.array(numbers.T, order="C"))
     # A slice with a step is much faster than zip, which makes an iterator for each output.
     columns = Columns()
     for at, place in enumerate(places):
@@ -295,18 +338,27 @@ def _of_arrays(place: str, arrays: _Values) -> Columns:
     if not is_number_array(arrays[0]):
         return _of_parts(place, arrays)
     about = from_rows([_own(place, arrays[0], output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
-    return [*about.columns, *_of_items(place, np.asarray(arrays))]
+    together = np.asarray(arrays)
+    return [*about.columns, *_row_columns(array_places(place, arrays[0]), np.array(_by_place(together), order="C"))]
 
 
-def _of_rows(batch: NDArray[Any]) -> Columns:
-    """Return the columns of a batch of arrays. Their dtype is no leaf, since NumPy decides it for all outputs together."""
+def _of_array(batch: NDArray[Any], rows: NDArray[Any]) -> Outputs:
+    """Return the outputs of a batch of numbers. ``rows`` has a row for each place, and nobody else holds it; of ``batch`` only the
+    form of an output is read.
+
+    Whether numbers are integers or floats is no leaf, since NumPy decides it for all outputs of a batch together.
+    """
+    size = rows.shape[1]
+    if batch.ndim == 1:
+        return Outputs(size, (*_row_columns(["output"], rows), constant_column("type", "number", size)))
     leaves = {"type of output": "array of numbers", "shape of output": str(batch.shape[1:])}
-    return [*(constant_column(name, text, len(batch)) for name, text in leaves.items()), *_of_items("output", batch)]
+    about = [constant_column(name, text, size) for name, text in leaves.items()]
+    return _table(size, [*about, *_row_columns(array_places("output", batch[0]), rows)])
 
 
-def _of_items(place: str, arrays: NDArray[Any]) -> Columns:
-    names = array_places(place, arrays[0])
-    return _matrix_columns(names, arrays.reshape(len(arrays), len(names)))
+def _by_place(arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return arrays as a matrix with a row for each place."""
+    return arrays.reshape(len(arrays), math.prod(arrays.shape[1:])).T
 
 
 def batch_form(batch: Any) -> str:
@@ -330,10 +382,8 @@ def batch_form(batch: Any) -> str:
     return f"{name} of {kind}{width} with {batch.ndim} axes{beside}"
 
 
-def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
-    """Return the columns of a matrix with a row for each output."""
-    # A copy in which each column is contiguous, which makes all later steps faster.
-    rows = np.array(matrix.T, order="C")
+def _row_columns(names: Sequence[str], rows: NDArray[Any]) -> Columns:
+    """Return the columns of places. ``rows`` has a row for each, which is contiguous: this makes all later steps faster."""
     if rows.dtype == np.float64 and not _has_minus_zero(rows) and not np.isnan(rows.min(initial=0.0)):
         return [OutputColumn(name, row) for name, row in zip(names, rows, strict=True)]
     return [column for name, row in zip(names, rows, strict=True) for column in number_columns(name, row)]

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from auditor.blackbox.canonical import batch_form, from_batch, from_list
-from auditor.blackbox.outputs import concatenate
+from auditor.blackbox.canonical import BatchOutputs, batch_form, from_batch
 from auditor.blackbox.sample import SIDES, Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.foreign_code import ForeignCode, describe_error, result_or_error
@@ -259,16 +258,17 @@ class Mechanism(Drawer):
         return cls(functools.partial(function, **kept) if kept else function, name, batched, takes_rng, copied)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
-        drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels, least)
+        on_left, forms, calls = int(np.count_nonzero(labels)), set(), calls_of(labels, least)
+        drawn = {True: BatchOutputs(on_left), False: BatchOutputs(len(labels) - on_left)}
         for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
             batch = result_or_error(lambda: self.function(dataset, **self._given(rng, size)))  # noqa: B023 - it is called at once
             if issubclass(type(batch), BaseException):
                 return batch  # type: ignore[no-any-return]
-            drawn[label].append(from_batch(batch, size))
+            drawn[label].add(batch, size)
             forms.add(batch_form(batch))
         if len(forms) > 1:
             raise changed_form(*sorted(forms)[:2])
-        return Sample(concatenate(drawn[True]), concatenate(drawn[False]), "".join(forms), len(calls))
+        return Sample(drawn[True].outputs(), drawn[False].outputs(), "".join(forms), len(calls))
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         draws = {label: self._caller(dataset, rng) for label, dataset, _ in sides_of(pair, labels)}

@@ -59,16 +59,27 @@ class Sample:
 
     def parts(self, number: int) -> "list[Sample]":
         """Cut the sample into ``number`` samples, each with a part of either side, in the order of drawing."""
-        ends = [[side.size * i // number for i in range(number + 1)] for side in (self.left, self.right)]
         return [
             Sample(self.left[a:b], self.right[c:d])
-            for (a, b), (c, d) in zip(*map(itertools.pairwise, ends), strict=True)
+            for (a, b), (c, d) in zip(
+                part_ends(self.left.size, number), part_ends(self.right.size, number), strict=True
+            )
         ]
+
+    def sizes(self, number: int) -> list[int]:
+        """Return the number of outputs of each of ``number`` parts."""
+        of_sides = ([b - a for a, b in part_ends(side.size, number)] for side in (self.left, self.right))
+        return [*map(sum, zip(*of_sides, strict=True))]
 
     def halves(self) -> "tuple[Sample, Sample]":
         """Return two samples, each with half of either side."""
         first, second = self.parts(2)
         return first, second
+
+
+def part_ends(size: int, parts: int) -> list[tuple[int, int]]:
+    """Return where each of ``parts`` parts of a side with ``size`` outputs begins and ends."""
+    return [*itertools.pairwise(size * part // parts for part in range(parts + 1))]
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:

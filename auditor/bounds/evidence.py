@@ -21,10 +21,11 @@ class Counts:
     trials_right: int
 
     def __post_init__(self) -> None:
+        if 0 <= self.hits_left <= self.trials_left and 0 <= self.hits_right <= self.trials_right:
+            return
         sides = ("left", self.hits_left, self.trials_left), ("right", self.hits_right, self.trials_right)
-        for side, hits, trials in sides:
-            if not 0 <= hits <= trials:
-                raise InvalidInputError(f"hits_{side} is {hits} of {trials} trials; it must be 0 to {trials}")
+        side, hits, trials = next(each for each in sides if not 0 <= each[1] <= each[2])
+        raise InvalidInputError(f"hits_{side} is {hits} of {trials} trials; it must be 0 to {trials}")
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(

@@ -1,5 +1,6 @@
 """A column in rising order, and its cells (intervals of numbers; atoms, which are no numbers), each with a value."""
 
+import bisect
 import itertools
 import math
 import re
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import ABSENT, OutputColumn
+from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn
+from auditor.blackbox.sample import part_ends
 from auditor.bounds.intervals import Floats, Ints
 
 
@@ -76,8 +78,8 @@ class SortedColumn:
 
 # LEFT, ABSTAIN and RIGHT are the guesses that a rule can make in a cell.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
-# Up to FEW_EDGES edges, comparisons with every edge are faster than a binary search for each entry.
-FEW_EDGES = 16
+# Up to FEW_EDGES edges, comparing all entries with each edge is faster than a binary search for each entry, or than sorting.
+FEW_EDGES = 32
 # The first PROBED_ENTRIES entries of a column show whether it holds few distinct values.
 PROBED_ENTRIES = 1000
 
@@ -102,12 +104,17 @@ class Cells:
         ends = [i for i in range(len(values)) if i + 1 == len(values) or values[i] != values[i + 1]]
         return cls(tuple(edges[i] for i in ends[:-1]), tuple(values[i] for i in ends), atoms, otherwise)
 
+    def worth_of(self, atom: str) -> float:
+        """Return the value of an atom."""
+        return self.atoms.get(atom, self.otherwise)
+
     def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
         """Return the value of the cell that each entry lies in, as an array of the column's length."""
-        values = np.asarray(self.values, np.float64)[self._places(column.numbers)]
+        # ``take`` needs a tenth of the time of an index in brackets.
+        values = np.take(np.asarray(self.values, np.float64), self._places(column.numbers))
         if column.codes is None:
             return values
-        of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
+        of_atoms = np.array([*map(self.worth_of, column.atoms), 0.0])
         return np.where(column.codes >= 0, of_atoms[column.codes], values)
 
     def _places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp] | NDArray[np.uint8]:
@@ -119,23 +126,13 @@ class Cells:
             places += numbers > edge
         return places
 
-    def count(self, entries: OutputColumn | SortedColumn) -> dict[float, int]:
+    def count(self, entries: SortedColumn) -> dict[float, int]:
         """Return, for each value, the number of entries to which ``look_up`` gives this value."""
-        if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
-            looked_up = self.look_up(entries)
-            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
         totals = dict.fromkeys(self.worths, 0)
-        if isinstance(entries, OutputColumn):
-            # Comparisons with a few edges take a tenth of the time of a binary search for each entry.
-            numbers = entries.numbers
-            below = [0, *(int(np.count_nonzero(numbers <= edge)) for edge in self.edges), len(numbers)]
-            counts = [more - fewer for fewer, more in itertools.pairwise(below)]
-        else:
-            counts = entries.count(self.edges).tolist()
-            for atom, frequency in entries.atoms.items():
-                totals[self.atoms.get(atom, self.otherwise)] += frequency
-        for value, frequency in zip(self.values, counts, strict=True):
+        for value, frequency in zip(self.values, entries.count(self.edges).tolist(), strict=True):
             totals[value] += frequency
+        for atom, frequency in entries.atoms.items():
+            totals[self.worth_of(atom)] += frequency
         return totals
 
     @property
@@ -196,6 +193,40 @@ class Cells:
                 low = runs.pop()[0] if runs and runs[-1][1] == ends[i] else ends[i]
                 runs.append((low, ends[i + 1]))
         return runs
+
+
+def count_rules(
+    rules: Sequence[Cells], column: OutputColumn, worths: Sequence[float], parts: int
+) -> list[list[list[int]]]:
+    """Return to how many entries each rule gives each of ``worths``: by part, then by rule. ``part_ends`` cuts the column into
+    ``parts`` parts.
+
+    The numbers are compared once with the edges of all rules. This cuts them into intervals in which no rule has two values.
+    """
+    edges, shown = sorted({edge for rule in rules for edge in rule.edges}), column.atoms
+    last = [*edges, math.inf]  # the last number of each interval
+    values = [
+        [*(rule.values[bisect.bisect_left(rule.edges, end)] for end in last), *map(rule.worth_of, shown)]
+        for rule in rules
+    ]
+    counted = np.array([_entries(column, edges, *ends) for ends in part_ends(len(column.numbers), parts)], np.int64)
+    is_worth = np.array(values)[:, None, :] == np.asarray(worths)[:, None]
+    totals = counted @ is_worth.reshape(-1, counted.shape[1]).T.astype(np.int64)
+    return totals.reshape(parts, len(rules), len(worths)).tolist()  # type: ignore[no-any-return]
+
+
+def _entries(column: OutputColumn, edges: Sequence[float], start: int, end: int) -> list[int]:
+    """Return how many entries of a part of a column lie in each interval between rising edges, and how many are each atom."""
+    numbers, of_atoms = column.numbers[start:end], list[int]()
+    if column.codes is not None:
+        codes = column.codes[start:end]
+        of_atoms = np.bincount(codes - NUMBER, minlength=len(column.atoms) + 1)[1:].tolist()
+        numbers = numbers[codes == NUMBER]
+    if len(edges) > FEW_EDGES:
+        below = np.sort(numbers).searchsorted(edges, side="right").tolist()
+    else:
+        below = [np.count_nonzero(numbers <= edge) for edge in edges]
+    return [*(more - fewer for fewer, more in itertools.pairwise([0, *below, len(numbers)])), *of_atoms]
 
 
 # The beginning of the atom of an exception; and how an output is called that is none.

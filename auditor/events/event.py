@@ -3,19 +3,19 @@
 import math
 import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.sample import Sample, part_ends
 from auditor.bounds.digits import round_significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
 from auditor.events import cells, features, logistic, text
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, count_rules
 from auditor.events.features import EvidenceSum, LowestBit, WhereLargest
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
@@ -37,13 +37,11 @@ class Event:
 
     def count(self, sample: Sample) -> GuessCounts:
         """Count the guesses left, and the guesses right, on the outputs of each side."""
-        on_left, on_right = (self.rule.count(self.feature.extract(side)) for side in (sample.left, sample.right))
-        nl, nr = sample.left.size, sample.right.size
-        return GuessCounts(
-            Counts(on_left.get(LEFT, 0), nl, on_right.get(LEFT, 0), nr),
-            Counts(on_left.get(RIGHT, 0), nl, on_right.get(RIGHT, 0), nr),
-            one_tailed=not {LEFT, RIGHT} <= on_left.keys(),
-        )
+        return self.count_parts(sample, 1)[0]
+
+    def count_parts(self, sample: Sample, number: int) -> list[GuessCounts]:
+        """See Test."""
+        return [counts for (counts,) in count_events([self], sample, number)]
 
     def occurs_in(self, sample: Sample) -> bool:
         """Whether the rule guesses on any output of either side."""
@@ -98,6 +96,30 @@ class Event:
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         columns = [*map(self.feature.extract, (sample.left, sample.right))]
         return (histogram(self.feature.name, columns, self.rule),)
+
+
+def count_events(events: Sequence[Event], sample: Sample, parts: int = 1) -> list[tuple[GuessCounts, ...]]:
+    """Count events in each of ``parts`` parts of a sample (see ``Sample.parts``). Each feature is computed once.
+
+    The parts are cut afterwards, since the value of a feature at an output depends on that output only.
+    """
+    sides = sample.left, sample.right
+    guesses = dict[int, list[list[list[int]]]]()  # of each event: for each side and part, the guesses left and right
+    for event in events:
+        same = [at for at, other in enumerate(events) if other.feature == event.feature]
+        if same[0] in guesses:
+            continue
+        rules = [events[at].rule for at in same]
+        counted = [count_rules(rules, event.feature.extract(side), (LEFT, RIGHT), parts) for side in sides]
+        guesses |= {at: [[of_rules[i] for of_rules in side] for side in counted] for i, at in enumerate(same)}
+    one_tailed = [not {LEFT, RIGHT} <= event.rule.worths for event in events]
+    sizes = [[end - start for start, end in part_ends(side.size, parts)] for side in sides]
+
+    def of_event(at: int, part: int) -> GuessCounts:
+        (nl, nr), ((ll, lr), (rl, rr)) = (size[part] for size in sizes), (side[part] for side in guesses[at])
+        return GuessCounts(Counts(ll, nl, rl, nr), Counts(lr, nl, rr, nr), one_tailed[at])
+
+    return [tuple(of_event(at, part) for at in range(len(events))) for part in range(parts)]
 
 
 # --- Rules as plain data, and back: features with all that was learned, cells with their edges at full precision ---

@@ -49,7 +49,11 @@ class ScoreTest:
 
     def count(self, sample: Sample) -> ScoreCounts:
         """Count the outputs of each side in each cell."""
-        return count_in_cells(self.feature, self.edges, sample)
+        return self.count_parts(sample, 1)[0]
+
+    def count_parts(self, sample: Sample, number: int) -> list[ScoreCounts]:
+        """See Test."""
+        return count_in_cells(self.feature, self.edges, sample, number)
 
     def report(self, counts: ScoreCounts) -> ObservedScore:
         """Return the wager and the counts in each cell."""

@@ -40,7 +40,7 @@ from auditor.bounds.utility import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOutWins, P
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP
 from auditor.defaults import VALUES
 from auditor.events.blocks import Forecaster, RuleCounts
-from auditor.events.event import Event
+from auditor.events.event import Event, count_events
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
@@ -492,7 +492,11 @@ class ProfileTest:
 
     def count(self, sample: Sample) -> ProfileCounts:
         """Count every event on the same outputs."""
-        return ProfileCounts(tuple(event.count(sample) for event in self.events))
+        return self.count_parts(sample, 1)[0]
+
+    def count_parts(self, sample: Sample, number: int) -> list[ProfileCounts]:
+        """See Test."""
+        return [*map(ProfileCounts, count_events(self.events, sample, number))]
 
     def report(self, counts: ProfileCounts) -> ObservedProfile:
         """Return the events of all points with their counts."""

@@ -42,6 +42,10 @@ class SelfReportedEvent:
         hits = count_hits(sample)
         return ScoreCounts((hits, sample.size - hits), (0, 0))
 
+    def count_parts(self, sample: Sample, number: int) -> list[ScoreCounts]:
+        """See Test."""
+        return [*map(self.count, sample.parts(number))]
+
     def report(self, counts: ScoreCounts) -> ObservedReport:
         """See Test. ``confirmed``: whether the limit on the other side (it errs with alpha, too) keeps the claim."""
         confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most).value) <= 0

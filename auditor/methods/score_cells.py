@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.sample import Sample, part_ends
 from auditor.bounds.curves import count_cells
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.interfaces import Feature
 
 
-def count_in_cells(feature: Feature, edges: Sequence[float], sample: Sample) -> ScoreCounts:
-    """Count the outputs of each side in each cell of a score: up to the first of the rising ``edges``, …, above the last."""
-    sides = (sample.left, sample.right)
-    left, right = (count_cells(feature.extract(side).numbers, np.asarray(edges, np.float64)) for side in sides)
-    return ScoreCounts(left, right)
+def count_in_cells(feature: Feature, edges: Sequence[float], sample: Sample, parts: int = 1) -> list[ScoreCounts]:
+    """Count the outputs of each side in each cell of a score: up to the first of the rising ``edges``, …, above the last; for each
+    of ``parts`` parts of a sample (see ``Sample.parts``).
+    """
+    cells, of_sides = np.asarray(edges, np.float64), list[list[tuple[int, ...]]]()
+    for side in (sample.left, sample.right):
+        scores = feature.extract(side).numbers
+        of_sides.append([count_cells(scores[start:end], cells) for start, end in part_ends(side.size, parts)])
+    return [*map(ScoreCounts, *of_sides)]
 
 
 def count_score_event(counts: ScoreCounts, share: float) -> GuessCounts:

@@ -1,6 +1,7 @@
 """Mechanisms as black boxes: signatures, names, failures, and data sets that a mechanism modifies."""
 
 import functools
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.encoding import packed
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import ProcessEnded
 from auditor.blackbox.sample import ALWAYS, Patience
 from auditor.errors import MechanismError
@@ -430,3 +432,103 @@ def test_a_mechanism_that_spoils_a_parameter_spoils_it_for_no_other_call(batched
     for _ in range(2):
         assert numbers(made.draw(PAIR, labels(True, False, True), rng()).left) == [103.0] * 2
         assert made.call_once(PAIR, "left", rng()) == 103.0
+
+
+# --- Arrays of a batch, which several calls return ---
+
+# Values that a copy, a sum or a comparison may change, at the ends of a call and inside it.
+PECULIAR = [-0.0, 0.0, np.nan, np.inf, -np.inf, 5e-324, 2.0**53 + 2, 1.5]
+MADE: dict[str, Callable[[int, int], Any]] = {
+    "floats": lambda n, call: np.resize(PECULIAR, n) if call % 2 else np.full(n, float(call)),
+    "only the last call is peculiar": lambda n, call: np.resize(PECULIAR, n) if call == 7 else np.full(n, 1.0),
+    "minus zeros": lambda n, call: np.resize([-0.0, 1.5, 0.0], n) * (-1) ** call,
+    "wide integers": lambda n, call: np.arange(n) + 2**53 + call,
+    "unsigned integers": lambda n, call: (np.arange(n) + call).astype(np.uint64) + np.uint64(2**63),
+    "truths": lambda n, call: np.arange(n) % 2 == call % 2,
+    "the other order of bytes": lambda n, call: np.resize(PECULIAR, n).astype(">f8") + call,
+    "half precision": lambda n, call: np.resize([-0.0, np.nan, 1.5], n).astype(np.float16) + np.float16(call),
+    "integers, then floats": lambda n, call: np.arange(n) + (call if call < 5 else call / 3),
+    "one order of bytes, then the other": lambda n, call: np.full(n, call / 3, ">f8" if call % 3 else "<f8"),
+    "vectors": lambda n, call: np.resize(PECULIAR, (n, 3)) + call,
+    "matrices in Fortran's order": lambda n, call: np.asfortranarray(np.arange(n * 4).reshape(n, 2, 2) / (call + 1)),
+    "vectors of another length": lambda n, call: np.full((n, 2 + call // 4), float(call)),
+    "empty vectors": lambda n, call: np.zeros((n, 0)),
+    "every other number": lambda n, call: np.arange(2 * n, dtype=float)[::2] * call,
+    "one number for all": lambda n, call: np.broadcast_to(np.float64(call), (n,)),
+    "objects": lambda n, call: np.array([None if i % 3 else call for i in range(n)], dtype=object),
+    "lists": lambda n, call: [[float(call), None][i % 2] for i in range(n)],
+}
+
+
+def leaves(outputs: Outputs) -> list[dict[str, Any]]:
+    names = [column.name for column in outputs.columns]
+    cells = [
+        [
+            number.hex() if code < 0 else column.atoms[code]
+            for number, code in zip(
+                column.numbers.tolist(),
+                [-1] * outputs.size if column.codes is None else column.codes.tolist(),
+                strict=True,
+            )
+        ]
+        for column in outputs.columns
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_the_arrays_of_several_calls_are_read_as_each_alone(kind: str) -> None:
+    """The mechanism spoils what it returned before, in the memory that it returned it in, at each further call."""
+    returned, expected = list[Any](), {True: list[Outputs](), False: list[Outputs]()}
+    sides = np.random.default_rng(1).random(300) < 0.5
+
+    def draw(left: bool, size: int) -> Any:
+        for earlier in returned:
+            if isinstance(earlier, np.ndarray) and earlier.flags.writeable:
+                earlier[...] = 77
+        batch = MADE[kind](size, len(returned))
+        expected[left].append(from_batch(batch, size))
+        returned.append(batch)
+        return batch
+
+    drawn = mechanism(draw).draw(Pair(True, False), sides, rng())
+    assert len(returned) == 8
+    for side, outputs in ((True, drawn.left), (False, drawn.right)):
+        whole = concatenate(expected[side])
+        assert [column.name for column in outputs.columns] == [column.name for column in whole.columns]
+        assert leaves(outputs) == leaves(whole)
+
+
+@pytest.mark.parametrize(
+    "values", [[-0.0, 1.5, 0.0], [math.nan, 1.5], [math.inf, -math.inf, 0.0], PECULIAR, [2**53 + 1, 3]]
+)
+def test_numbers_of_an_array_are_read_as_in_a_list(values: list[float]) -> None:
+    """With `size`, alone and in vectors: all but the types, which belong to the array."""
+
+    def draw(dataset: Any, size: int, vectors: bool = False) -> Any:
+        made = np.array((values * size)[:size])
+        return made.reshape(size, 1) if vectors else made
+
+    labels_of_one_call = labels(*[True] * 16)
+    alone, vectors = (mechanism(draw, vectors=how).draw(PAIR, labels_of_one_call, rng()).left for how in (False, True))
+    for outputs, in_list in ((alone, values), (vectors, [[value] for value in values])):
+        expected = leaves(from_list((in_list * 16)[:16]))
+        of_array = ("type", "shape", "length")
+        for row, other in zip(leaves(outputs), expected, strict=True):
+            kept = [{k: v for k, v in r.items() if not k.startswith(of_array)} for r in (row, other)]
+            assert kept[0] == kept[1]
+
+
+def test_a_mechanism_may_return_one_array_again_and_again() -> None:
+    memory = np.empty(1_000)
+
+    def draw(value: float, size: int, rng: np.random.Generator) -> Any:
+        memory[:size] = rng.normal(value, 1e-3, size)
+        return memory[:size]
+
+    sides = np.random.default_rng(1).random(300) < 0.5
+    sample = mechanism(draw).draw(PAIR, sides, rng())
+    for outputs, value in ((sample.left, 10), (sample.right, 20)):
+        drawn = numbers(outputs)
+        assert np.allclose(drawn, value, atol=0.1)
+        assert len(set(drawn)) == len(drawn)

@@ -9,8 +9,9 @@ import pytest
 
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import OutputColumn
+from auditor.blackbox.sample import part_ends
 from auditor.events.blocks import Blocks
-from auditor.events.cells import Cells, SortedColumn
+from auditor.events.cells import FEW_EDGES, Cells, SortedColumn, count_rules
 
 RNG = np.random.default_rng(0)
 KINDS: dict[str, list[Any]] = {
@@ -21,7 +22,7 @@ KINDS: dict[str, list[Any]] = {
     "nothing": [],
 }
 EDGES = (-math.inf, -1.0, 0.5, 2.0, 5.0, math.inf)
-FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(20)), math.inf)
+FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(FEW_EDGES)), math.inf)
 
 
 def column(outputs: list[Any]) -> OutputColumn:
@@ -59,7 +60,26 @@ def test_a_rule_counts_a_line_and_a_column_alike(kind: str, edges: tuple[float, 
     rule, entries = Cells(edges, worths, {"None": 1.0}, otherwise=7.0), column(KINDS[kind])
     each = rule.look_up(entries).tolist()
     expected = {worth: each.count(worth) for worth in (-1.0, 0.0, 1.0, 7.0)}
-    assert rule.count(entries) == rule.count(SortedColumn.of(entries)) == expected
+    assert rule.count(SortedColumn.of(entries)) == expected
+    [[counted]] = count_rules([rule], entries, tuple(expected), 1)
+    assert dict(zip(expected, counted, strict=True)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("edges", [FEW, MANY, ()])
+def test_rules_that_are_counted_together_are_counted_as_each_alone(kind: str, edges: tuple[float, ...]) -> None:
+    """Rules share edges or not, and name atoms or not; parts begin and end inside runs of equal numbers and of atoms."""
+    entries, parts = column(KINDS[kind]), 3
+    rules = [
+        Cells(edges, tuple(float(i % 3 - 1) for i in range(len(edges) + 1)), {"None": 1.0}, otherwise=-1.0),
+        Cells((0.5, 0.75), (1.0, 0.0, -1.0), {"'x'": -1.0, "NaN": 1.0}),
+        Cells((), (0.0,), {}),
+    ]
+    counted = count_rules(rules, entries, (1.0, -1.0), parts)
+    for at, (start, end) in enumerate(part_ends(len(entries.numbers), parts)):
+        for rule, totals in zip(rules, counted[at], strict=True):
+            each = rule.look_up(entries).tolist()[start:end]
+            assert totals == [each.count(1.0), each.count(-1.0)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
