@@ -141,7 +141,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     shrink: Annotated[
         bool,
         About(
-            "Whether to look for the smallest pair that still breaks a refuted claim, and for what hides behind an exception.",
+            "Whether to look for the smallest pair that still breaks a refuted claim, and for what hides behind the violation.",
             True,
         ),
     ]

@@ -52,7 +52,7 @@ def audit(
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
-            samples more outputs, and for what hides behind an exception, on up to as many again; not under seconds.
+            samples more outputs, and for what hides behind the violation, on up to as many again; not under seconds.
         planted (int): how many faults are planted in the outputs of a pass, to see which faults the same search finds.
         weak (str | None): why a weak pass is accepted, in a few words, which the report shows.
         prove (bool | str): whether to try a proof beside the sampling, for 10 seconds of the processor; or "only" a proof, for 60
