@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Floats, Ints
 from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast, log_ratios, merge_cells
+from auditor.events.bumps import LEAST_BEYOND_LUCK, longest_by_luck
 from auditor.events.cells import Cells, stacked
 from auditor.events.rare import LEAST_BEYOND
 from auditor.interfaces import Feature
@@ -61,7 +62,7 @@ class CoarseBlocks:
         is_atom = np.arange(total) - begin[owner] > edges.shape[1]
         one_sided = np.zeros(len(columns), np.int64)
         if look_for_rare:
-            one_sided += _beyond(parts) + _repeated(ordered)
+            one_sided += _beyond(parts) + _repeated(ordered) + _runs(numbers, sizes)
             one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
         return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
 
@@ -144,6 +145,19 @@ def _repeated(ordered: Floats) -> Ints:
     """Return for each column how many of the sorted numbers equal the number before; 0 if most do."""
     again = np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1)
     return np.where(2 * again <= ordered.shape[1], again, 0)
+
+
+def _runs(numbers: Floats, sizes: Sequence[int]) -> Ints:
+    """Return for each column the length of the longest run of distinct numbers of one side; 0 if luck explains it."""
+    is_left = np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+    order = np.argsort(numbers, axis=1)
+    ordered, of_left = np.take_along_axis(numbers, order, axis=1), is_left[order]
+    ends = np.ones(numbers.shape, np.bool_)  # NaN stands for an atom, equals no number, and ends a run
+    ends[:, 1:] = (of_left[:, 1:] != of_left[:, :-1]) | ~(ordered[:, 1:] > ordered[:, :-1])
+    begins = np.flatnonzero(ends)
+    lengths = np.diff(begins, append=numbers.size)
+    longest = np.maximum.reduceat(lengths, np.searchsorted(begins, np.arange(len(numbers)) * numbers.shape[1]))
+    return np.where(longest >= longest_by_luck(numbers.shape[1]) + LEAST_BEYOND_LUCK, longest, 0)
 
 
 def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], columns: int) -> Ints:

@@ -20,6 +20,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats, finite_exp
 from auditor.defaults import BITS, VALUES
 from auditor.events.blocks import LEAST_IN_CELL, BlockTable, Choice, Forecaster, RuleCounts, RuleForecast
+from auditor.events.bumps import bump_choice
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal, stacked
 from auditor.events.coarse import CoarseBlocks, pooled_evidence
 from auditor.events.event import Event
@@ -103,15 +104,19 @@ class Halves:
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
-    sides = sample.left, sample.right
-    places = [Place(column.name) for column in concatenate(sides).columns if varies(column)]
+    places = [Place(column.name) for column in concatenate((sample.left, sample.right)).columns if varies(column)]
     places.sort(key=plainness)
     if len(places) > 8:  # keep those with most outputs that only one side gives
         some = Halves.of(*sample.halves()).first(SCREENED)
         one_sided = some.coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
-    tables = (BlockTable(each, *(SortedColumn.of(each.extract(side)) for side in sides)) for each in places)
-    choices = [rare_choice(table, forecaster) for table in tables]
+    choices = list[RareChoice | None]()
+    for place in places:
+        first, second = (
+            BlockTable(place, *(SortedColumn.of(place.extract(side)) for side in (half.left, half.right)))
+            for half in sample.halves()
+        )
+        choices += rare_choice(first + second, forecaster), bump_choice(first, second, forecaster)
     best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 
