@@ -21,6 +21,7 @@ from unittest import mock
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import ndtr, ndtri
 
 import auditor
 from auditor import auditing
@@ -47,6 +48,9 @@ TRUTHFUL = 1 / (1 + math.exp(-1.0))  # the probability of a true response at ε 
 PROFILE = auditor.PrivacyProfile(
     [(0.5, 0.05 + 0.95 * (TRUTHFUL - math.exp(0.5) * (1 - TRUTHFUL))), (1.0, 0.05), (2.0, 0.05)]
 )
+# The exact trade-off curves of `revealing`, and of Gaussian noise at μ = 1.
+CURVE = auditor.Tradeoff([(0, 0.95), (0.95 * (1 - TRUTHFUL), 0.95 * (1 - TRUTHFUL)), (0.95, 0), (1, 0)])
+GAUSSIAN_CURVE = auditor.Tradeoff.from_function(lambda alpha: float(ndtr(-ndtri(alpha) - 1)))
 BITS = auditor.Value(values=[0, 1])
 ONE = auditor.Totals(cells=1, values=(0, 3), contribution={"l1": 1})
 RECORDS = auditor.Records((0, 3), size=(0, 3), relation="add_remove")
@@ -278,6 +282,9 @@ def _compared(mechanism: Any, sound: Parameters, **given: Any) -> Case:
 
 CASES = {
     **_pairwise(),
+    "trade-off curve, revealing": _of(revealing, AT_DELTA, CURVE, samples=500),
+    "trade-off curve, revealing, pair found": _of(revealing, AT_DELTA, CURVE, domain=BITS, samples=500),
+    "trade-off curve, Gaussian": _of(gaussian, AT_SIGMA, GAUSSIAN_CURVE, samples=500),
     "probability, coin": _of(coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500),
     "sensitivity, clipped sum": _of(clipped_sum, {"most": 1.0}, auditor.Sensitivity(1.0), domain=RECORDS, nominal=0.0),
     "monotone, count": _of(count_that_falls, {"by": 1.0}, auditor.Monotone(), domain=RECORDS, nominal=0.0),
