@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.sample import PIECE
-from auditor.blackbox.seal import from_wire, seal, to_wire
+from auditor.blackbox.seal import Pickled, from_wire, seal, to_wire
 from auditor.errors import MachineError
 
 # The bytes of outputs that are no floats. Outputs beyond are sent, and do not wait for their piece to be complete.
 ROOM = 1 << 20
 # Where the file may be: in memory if possible.
 FOLDERS = "/dev/shm", tempfile.gettempdir()
-# The kinds of entries: a float in its cell, and a record among the others.
-_FLOAT, _NUMPY_FLOAT, _RECORD = 0, 1, 2
+# The kinds of entries: a float in its cell; or a record among the others: what goes to the wire, or the pickle of an output.
+_FLOAT, _NUMPY_FLOAT, _RECORD, _PICKLED = 0, 1, 2, 3
 # The bytes of the counters, of the kinds of entries, and of the cells.
 _HEAD, _KINDS, _CELLS = 64, PIECE, 8 * PIECE
 SIZE = _HEAD + _KINDS + _CELLS + ROOM
@@ -85,8 +85,9 @@ class Journal:
         records, outputs = io.BytesIO(self._records), list[Any]()
         for at in range(min(most, self._counters[1])):
             kind = self._kinds[at]
-            if kind == _RECORD:
-                outputs.append(from_wire(pickle.load(records)))
+            if kind >= _RECORD:
+                record = pickle.load(records)
+                outputs.append(record if kind == _PICKLED else from_wire(record))
             else:
                 outputs.append(self._cells[at] if kind == _FLOAT else np.float64(self._cells[at]))
         return outputs
@@ -107,14 +108,15 @@ class Journal:
             else:
                 sealed = seal(output)
                 made.append(sealed)
-                record = dumps(to_wire(sealed), pickle.HIGHEST_PROTOCOL)
+                is_pickled = type(sealed) is Pickled
+                record = sealed if is_pickled else dumps(to_wire(sealed), pickle.HIGHEST_PROTOCOL)
                 if used + len(record) > ROOM:
                     clock[0] = math.inf
                     yield made, True
                     made, count, used = [], 0, 0
                     self._begin()
                     continue
-                kinds[count] = _RECORD
+                kinds[count] = _PICKLED if is_pickled else _RECORD
                 records[used : used + len(record)] = record
                 used += len(record)
             count += 1

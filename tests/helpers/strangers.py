@@ -129,6 +129,8 @@ FORMS: dict[str, Callable[[], Made]] = {
     "zeros in lists": in_turn(
         lambda n: [0.0], lambda n: [-0.0], lambda n: [float("nan")], lambda n: [0], lambda n: [False]
     ),
+    "signs of zeros in lists": in_turn(lambda n: [0.0], lambda n: [-0.0]),
+    "truths in lists": in_turn(lambda n: [1], lambda n: [True], lambda n: (1,), lambda n: (True,)),
     "a float with an attribute": in_turn(tagged, float),
     "numbers of NumPy in a buffer": changed(lambda: np.zeros(2), fill, lambda kept: [kept[0], {"a": kept[1]}]),
     "numbers and lists of them": in_turn(

@@ -20,7 +20,7 @@ import ways
 from clusters import Cluster, cluster_in
 from hypothesis import given, settings
 
-from auditor.blackbox.canonical import from_list
+from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.host import Hosted, hosted
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.outputs import concatenate
@@ -112,7 +112,7 @@ def test_an_output_is_what_it_was_when_it_was_returned(name: str) -> None:
 
 # --- Mechanisms as strangers write them ---
 
-STRANGE = np.array([True, False, False, True, True, True, False, True, False, False, True, True, False])
+STRANGE = np.random.default_rng(0).random(96) < 0.5
 TOKENS = itertools.count()
 
 
@@ -130,6 +130,21 @@ def test_a_stranger_is_read_the_same_in_every_way(name: str) -> None:
         sample = ways.drawn(drawer, Pair(case, case), STRANGE)
         for side, of_side in zip((sample.left, sample.right), wanted, strict=True):
             assert repr(list(ways.cells(side).items())) == repr(list(ways.cells(of_side).items()))
+
+
+@pytest.mark.parametrize("name", strangers.FORMS)
+def test_the_row_of_a_stranger_does_not_depend_on_the_others(name: str) -> None:
+    """Outputs that are flattened together, or once for many equal ones, have the leaves that each has alone."""
+    made = strangers.wanted(name, 60)
+    table = ways.cells(from_list(made * 2))
+    table["type of output"] = table.pop("type")
+    for n, output in enumerate(made * 2):
+        row = {
+            place: repr(cells[n] if isinstance(cells[n], str) else float(cells[n])) for place, cells in table.items()
+        }
+        assert {place: cell for place, cell in row.items() if cell != "'absent'"} == {
+            place: repr(leaf) for place, leaf in row_of(output).items()
+        }
 
 
 @functools.cache
