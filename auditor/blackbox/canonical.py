@@ -433,7 +433,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
 def _has_minus_zero(values: NDArray[Any]) -> bool:
     if values.dtype == np.float64:
         # Only −0.0 has the bits of the smallest 64-bit integer.
-        return bool(values.view(np.int64).min(initial=0) == np.iinfo(np.int64).min)
+        return bool(values.view(np.int64).min(initial=0) == -(2**63))
     return bool((np.signbit(values) & (values == 0)).any())
 
 
