@@ -51,6 +51,9 @@ DEEPEST = 500
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
+# Equal values of these types have equal leaves, unlike 0.0 and −0.0, or 1 and True. Among FEW_LISTS lists, none are taken together.
+ALIKE_IF_EQUAL, FEW_LISTS = frozenset((str, bytes, int, type(None))), 16
+
 
 def from_batch(batch: Any, size: int) -> Outputs:
     """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError for any other length."""
@@ -213,10 +216,24 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
     if kind is np.ndarray:
         forms = output_kind(values[0]).forms(values)
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
+    if kind is list or kind is tuple:
+        return _of_lists(place, values, kind)
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):
         inside = _columns(place, [value.item() for value in values])
         inside = [column for column in inside if column.name != f"type of {place}"]
         return [*_type_columns(place, values), *inside, *_attribute_columns(place, values)]
+    return _of_parts(place, values)
+
+
+def _of_lists(place: str, values: _Values, kind: type) -> Columns:
+    """Return the columns of lists or tuples. Equal ones are flattened once, if what they hold has equal leaves if equal."""
+    if len(values) > FEW_LISTS and ALIKE_IF_EQUAL.issuperset(map(type, itertools.chain.from_iterable(values))):
+        keys = values if kind is tuple else [*map(tuple, values)]
+        distinct = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+        if 2 * len(distinct) <= len(values):
+            rows = np.fromiter(map(distinct.__getitem__, keys), np.intp, len(values))
+            columns = _of_parts(place, [*map(kind, distinct)])
+            return [*Outputs(len(distinct), tuple(columns))[rows].columns]
     return _of_parts(place, values)
 
 
@@ -416,7 +433,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
 def _has_minus_zero(values: NDArray[Any]) -> bool:
     if values.dtype == np.float64:
         # Only −0.0 has the bits of the smallest 64-bit integer.
-        return bool(values.view(np.int64).min(initial=0) == np.iinfo(np.int64).min)
+        return bool(values.view(np.int64).min(initial=0) == -(2**63))
     return bool((np.signbit(values) & (values == 0)).any())
 
 

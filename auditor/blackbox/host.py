@@ -7,6 +7,7 @@ import contextlib
 import copy
 import io
 import itertools
+import math
 import multiprocessing
 import os
 import pickle
@@ -18,10 +19,30 @@ from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
+from auditor.blackbox.journal import Journal
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, borrow_process, keep_memory
-from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
-from auditor.blackbox.seal import from_wire, seal, to_wire
+from auditor.blackbox.process import (
+    CHUNK,
+    Process,
+    ProcessEnded,
+    ProcessFailure,
+    TimedOut,
+    borrow_process,
+    keep_memory,
+)
+from auditor.blackbox.sample import (
+    ALWAYS,
+    MOST,
+    PIECE,
+    Answers,
+    Drawer,
+    Labels,
+    Patience,
+    Sample,
+    Stream,
+    sample_of,
+)
+from auditor.blackbox.seal import from_wire, to_wire, unseal
 from auditor.blackbox.spelling import spell
 from auditor.errors import MechanismError
 from auditor.foreign_code import ForeignCode, describe_error, result_or_error
@@ -30,9 +51,6 @@ from auditor.neighbours.pair import Pair, Side
 
 T = TypeVar("T")
 
-# If at least STREAM outputs are asked for, the auditor reads only every PAUSE seconds, since waking up costs as much as
-# reading a hundred outputs. Fewer outputs are read as soon as they arrive.
-STREAM, PAUSE = 256, 0.002
 # The seconds that an import may take if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
 
@@ -108,20 +126,68 @@ class Hosted(Drawer):
             return failure
         return sample  # type: ignore[no-any-return]
 
-    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield each output, or its Row if this process cannot import its class, or the failure of the process."""
-        later, done = copy.deepcopy(rng), 0  # ``later`` seeds a new stream after each failure
-        while done < len(labels):
-            asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
-            with contextlib.closing(asked) as written:
+    def pieces(self, pair: Pair, labels: Labels, rng: Stream, patience: Patience | None) -> Iterator[Sample]:
+        """See Drawer. An output is a value, or its Row if this process cannot import its class, or the failure of the process.
+
+        The host makes a piece canonical. If a failure cuts a piece short, this process does it, with the outputs that the host
+        had entered in its journal, the failure, and those of another host.
+        """
+        later, start, made = copy.deepcopy(rng), 0, list[Any]()  # ``later`` seeds a new stream after each failure
+        while start < len(labels):
+            missing, failure = (PIECE - len(made) if made else 0), None
+            with contextlib.closing(self._pieces(pair, labels[start + len(made) :], rng, missing)) as answers:
                 try:
-                    for answer in written:
-                        yield from_wire(answer)
-                        done += 1
-                except ProcessFailure as failure:
-                    yield failure
-                    done += 1
-                    rng = np.random.default_rng(later.integers(2**32, size=8))
+                    for answer in answers:
+                        if patience is not None:
+                            patience.answered = True
+                        if isinstance(answer, Sample):
+                            start, made = start + answer.size, []
+                            yield answer
+                            continue
+                        made += answer
+                        if missing and len(made) == min(PIECE, len(labels) - start):
+                            yield sample_of(made, labels[start : start + len(made)])
+                            start, made, missing = start + len(made), [], 0
+                except ProcessFailure as caught:
+                    failure = caught
+            if failure is None or start + len(made) == len(labels):
+                break
+            made.append(failure)
+            rng = np.random.default_rng(later.integers(2**32, size=8))
+            is_over = patience is not None and patience.is_over(bool(labels[start + len(made) - 1]))
+            while len(made) >= PIECE or (made and is_over):
+                yield sample_of(made[:PIECE], labels[start : start + len(made[:PIECE])])
+                start, made = start + len(made[:PIECE]), made[PIECE:]
+            if is_over:
+                return
+        if made:
+            yield sample_of(made, labels[start:])
+
+    def _pieces(self, pair: Pair, labels: Labels, rng: Stream, missing: int) -> Generator[Any, None, None]:
+        """Yield a sample for each piece, and outputs that do not wait for it: the first ones if ``missing`` are, those for which
+        the journal has no room, and those before a failure, which is raised then.
+        """
+        heard = seen = 0
+        with _host(self.pickled, self.limit, self.ends) as process:
+            journal: Journal = process.journal
+
+            def due() -> float | None:
+                nonlocal seen
+                seen, since = journal.progress
+                return None if self.limit is None or since == math.inf else since + self.limit
+
+            journal.clear()
+            conversation = _Conversation(process)
+            conversation.say(("pieces", (pair, labels, rng, missing, self.limit is not None)))
+            try:
+                while isinstance(answer := conversation.hear(due), tuple):
+                    heard += 1
+                    yield answer[0] if isinstance(answer[0], Sample) else [*map(from_wire, answer[0])]
+            except ProcessFailure as failure:
+                # What was entered after the limit does not count: the process was about to be killed.
+                if left := journal.outputs(heard, seen if isinstance(failure, TimedOut) else PIECE):
+                    yield left
+                raise
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         try:
@@ -162,15 +228,13 @@ class Hosted(Drawer):
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]
 
-    def _answers(
-        self, method: str, *arguments: Any, outputs: int = 1, streams: bool = False
-    ) -> Generator[Any, None, None]:
+    def _answers(self, method: str, *arguments: Any, outputs: int = 1) -> Generator[Any, None, None]:
         """Yield the answers to a question, each within ``outputs`` times the limit. Closing early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit, self.ends) as process:
-            conversation = _Conversation(process, PAUSE if streams else 0.0)
+            conversation = _Conversation(process)
             conversation.say((method, arguments))
-            while isinstance(answer := conversation.hear(limit), tuple):
+            while isinstance(answer := conversation.hear(within(limit)), tuple):
                 yield answer[0]
 
 
@@ -188,25 +252,31 @@ def _host(pickled: bytes, limit: float | None, ends: float | None) -> Iterator[P
         process.ends = ends
         if process.loaded[0] != pickled:
             conversation = _Conversation(process)
+            journal = process.journal = process.journal or Journal.create()
             # The process may have started for another mechanism, with a shorter search path.
-            conversation.say(("load", (sys.path, pickled)))
-            process.loaded = pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
+            conversation.say(("load", (sys.path, pickled, journal.path)))
+            answer = conversation.hear(within(None if limit is None else max(limit, IMPORT_SECONDS)))
+            process.loaded = pickled, answer
+            journal.unlink()
         yield process
 
 
 class _Conversation(io.RawIOBase):
     """Pickled messages to a host and from it. As a file, it reads the bytes that the host writes."""
 
-    def __init__(self, process: Process, pause: float = 0.0) -> None:
-        self._process, self._pause, self._answers = process, pause, io.BufferedReader(self, CHUNK)
-        self._deadline: float | None = None
+    def __init__(self, process: Process) -> None:
+        self._process, self._answers = process, io.BufferedReader(self, CHUNK)
+        self._due: Callable[[], float | None] = within(None)
 
     def say(self, message: Any) -> None:
         self._process.send(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
 
-    def hear(self, limit: float | None) -> Any:
-        """Return the next message. Raises what the host raised, or ProcessFailure."""
-        self._deadline = None if limit is None else time.monotonic() + limit
+    def hear(self, due: Callable[[], float | None]) -> Any:
+        """Return the next message. Raises what the host raised, or ProcessFailure.
+
+        ``due`` is asked until when to wait, again each time that this moment has come.
+        """
+        self._due = due
         answer = pickle.load(self._answers)
         if isinstance(answer, BaseException):
             raise answer
@@ -216,11 +286,20 @@ class _Conversation(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if self._pause:
-            time.sleep(self._pause)
-        received = self._process.receive(self._deadline, len(buffer))
+        deadline = self._due()
+        # Some output may have come since, and the next one has time of its own.
+        while not (received := self._process.receive(deadline, len(buffer), wait=False)):
+            if deadline == (deadline := self._due()):
+                received = self._process.receive(deadline, len(buffer))
+                break
         buffer[: len(received)] = received
         return len(received)
+
+
+def within(limit: float | None) -> Callable[[], float | None]:
+    """Return until when to wait for an answer that is due within ``limit`` seconds."""
+    deadline = None if limit is None else time.monotonic() + limit
+    return lambda: deadline
 
 
 # --- Inside the process ---
@@ -235,21 +314,29 @@ def serve() -> None:
     os.dup2(2, 1)
     keep_memory()
     mechanism: Mechanism | None = None
+    journal: Journal | None = None
     while questions.peek(1):
         method, arguments = pickle.load(questions)
         try:
             if method == "load":
-                sys.path[:], pickled = arguments
+                sys.path[:], pickled, path = arguments
+                journal = journal or Journal(path)
                 with ForeignCode("loading the mechanism"):
                     mechanism = pickle.loads(pickled).drawer()
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None
+            assert journal is not None
+            if method == "pieces":
+                for message in _pieces(mechanism, journal, *arguments):
+                    _answer(answers, (message,))
+                _answer(answers, None)
+                continue
             if method == "apply":
                 function, *others = arguments
                 _answer_from_copy(answers, function, mechanism, *others)
                 continue
-            # Each output is sent before the next one is drawn, since the mechanism may end this process.
+            # Each answer is sent before the next one is made, since the mechanism may end this process.
             for output in QUESTIONS[method](mechanism, *arguments):
                 _answer(answers, (output,))
             _answer(answers, None)
@@ -260,11 +347,27 @@ def serve() -> None:
 # The questions by name. Each function returns the answers of a mechanism in turn.
 QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
     "draw": lambda mechanism, *arguments: [mechanism.draw(*arguments)],
-    "each": lambda mechanism, *arguments: (to_wire(seal(output)) for output in mechanism.each(*arguments)),
     "alike": lambda mechanism, *arguments: mechanism.alike(*arguments),
     "call_once": lambda mechanism, *arguments: [_shown(mechanism.call_once(*arguments))],
     "answers": lambda mechanism, pairs: (tuple(map(_shown, answers)) for answers in mechanism.answers(pairs)),
 }
+
+
+def _pieces(
+    mechanism: Mechanism, journal: Journal, pair: Pair, labels: Labels, rng: Stream, missing: int, timed: bool
+) -> Iterator[Any]:
+    """Draw one by one, and yield the messages of ``Hosted._pieces``. With ``timed``, the journal says when each output came."""
+    outputs = mechanism.each(pair, labels, rng)
+    journal.restart()
+    for start, end in itertools.pairwise([0, *range(missing or PIECE, len(labels), PIECE), len(labels)]):
+        part, made = labels[start:end], list[Any]()
+        is_first = missing > 0 and start == 0
+        for seals, goes_on in journal.enter(itertools.islice(outputs, len(part)), timed=timed):
+            made += seals
+            if goes_on or is_first:
+                yield [*map(to_wire, seals)]
+        if not is_first:
+            yield sample_of([*map(unseal, made)], part)
 
 
 def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
 
 from auditor.errors import OverdueError
 
@@ -56,6 +57,7 @@ class Process:
 
     # The pickled source that a host has loaded, and whether the mechanism is batched and takes rng; see host.py
     loaded: tuple[bytes, tuple[bool, bool]] = b"", (False, False)
+    journal: Any = None  # of a host, see journal.py
     # When the audit that uses the process must end, by ``time.monotonic``, if it has a limit of time.
     ends: float | None = None
 
@@ -160,6 +162,8 @@ class Process:
             self._child.wait()
             if self._streams[1].closed:
                 return
+            if self.journal is not None:
+                self.journal.unlink()
             with contextlib.suppress(OSError):
                 self._read_errors()
             for stream in self._streams:

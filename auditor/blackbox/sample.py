@@ -133,6 +133,14 @@ class Patience:
         return sum(self.failures) >= self.most or (not self.answered and min(self.failures) >= ALWAYS)
 
 
+def sample_of(made: Sequence[Any], labels: Labels) -> Sample:
+    """Return outputs, one for each label, as a sample."""
+    failed = {kind for kind in set(map(type, made)) if issubclass(kind, ProcessFailure)}
+    failures = sum(type(output) in failed for output in made) if failed else 0
+    left, right = (from_list([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
+    return Sample(left, right, failures=failures)
+
+
 class Drawer(Protocol):
     """An object that draws an output of a mechanism for each label. The label says on which side.
 
@@ -171,29 +179,29 @@ class Drawer(Protocol):
                 return drawn
             left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
             return Sample(left, right)
-        parts = list[Sample]()
+        return join_samples([*self.pieces(pair, labels, rng, patience)])
+
+    def pieces(self, pair: Pair, labels: Labels, rng: Stream, patience: Patience | None) -> Iterator[Sample]:
+        """Draw one by one, and yield PIECE outputs at a time. They end early when ``patience`` is over."""
         with contextlib.closing(self.each(pair, labels, rng)) as outputs:
             for at in range(0, len(labels), PIECE):
-                part, is_over = self._piece(outputs, labels[at : at + PIECE], patience)
-                parts.append(part)
+                made, is_over = self._made(outputs, labels[at : at + PIECE], patience)
+                yield sample_of(made, labels[at : at + len(made)])
                 if is_over:
-                    break
-            else:
-                next(outputs, None)  # reaches the end, where a process says that it is done
-        return join_samples(parts)
+                    return
+            next(outputs, None)  # reaches the end, where a process says that it is done
 
-    def _piece(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
+    def _made(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[list[Any], bool]:
         """Return the next outputs, one for each label, and whether ``patience`` is over. Then there are fewer.
 
         The mechanism may go on to change an object that it returned, so each is sealed before the next is drawn.
         """
-        made, failures, is_over, shares, sealed = list[Any](), 0, False, self.shares, False
+        made, is_over, shares, sealed = list[Any](), False, self.shares, False
         for output in itertools.islice(outputs, len(labels)):
             if type(output) in UNCHANGING:
                 made.append(output)
             elif issubclass(type(output), ProcessFailure):  # isinstance would call code of the output
                 made.append(output)
-                failures += 1
                 if is_over := patience is not None and patience.is_over(bool(labels[len(made) - 1])):
                     break
                 continue
@@ -202,11 +210,7 @@ class Drawer(Protocol):
                 sealed = shares
             if patience is not None:
                 patience.answered = True
-        labels = labels[: len(made)]
-        if sealed:
-            made = list(map(unseal, made))
-        left, right = (from_list([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
-        return Sample(left, right, failures=failures), is_over
+        return list(map(unseal, made)) if sealed else made, is_over
 
     def coupled(self, pair: Pair, rng: Stream, size: int) -> tuple[Outputs, Outputs]:
         """Return ``size`` outputs of either side with the same noise. There are fewer if a process fails."""
@@ -228,6 +232,7 @@ class Drawer(Protocol):
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield an output or a failure for every label, each made when it is asked for."""
+        yield from ()  # of a mechanism whose ``pieces`` come in another way
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output, or the failure. Raises MechanismError for an output that does not show its content."""

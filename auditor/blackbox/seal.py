@@ -34,6 +34,18 @@ class _NotFaithful(Exception):  # noqa: N818 - a signal, and no error
 class _Faithful(pickle.Pickler):
     """Pickles a value only if what is read back is the same in every respect that an output is read by."""
 
+    def __init__(self) -> None:
+        self._file = io.BytesIO()
+        super().__init__(self._file, pickle.HIGHEST_PROTOCOL)
+
+    def pickle(self, value: Any) -> bytes:
+        """Return the pickle of a value, whatever was pickled before. Raises what the value raises, and _NotFaithful."""
+        self._file.seek(0)
+        self._file.truncate()
+        self.clear_memo()
+        self.dump(value)
+        return self._file.getvalue()
+
     def reducer_override(self, value: Any) -> Any:
         """Let pickle go on with a value, or raise _NotFaithful. Not asked about exact types of Python itself."""
         kind = type(value)
@@ -44,6 +56,9 @@ class _Faithful(pickle.Pickler):
         elif callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] in _MODULES:
             return NotImplemented
         raise _NotFaithful
+
+
+_IDLE = list[_Faithful]()  # taking one and giving it back are atomic
 
 
 class Pickled(bytes):
@@ -69,12 +84,14 @@ def seal(output: Any) -> Any:
         kind is dict and UNCHANGING.issuperset(map(type, output.values())) and UNCHANGING.issuperset(map(type, output))
     ):
         return output.copy()
-    file = io.BytesIO()
+    # A pickler is made in the time of two pickles. None is used by two threads, or again while it asks an object how to pickle it.
+    pickler = _IDLE.pop() if _IDLE else _Faithful()
     try:
-        _Faithful(file, pickle.HIGHEST_PROTOCOL).dump(output)
+        return Pickled(pickler.pickle(output))
     except Exception:  # of a class of its own, or something that cannot be read at all, which row_of says in words
         return row_of(output)
-    return Pickled(file.getvalue())
+    finally:
+        _IDLE.append(pickler)
 
 
 def unseal(sealed: Any) -> Any:

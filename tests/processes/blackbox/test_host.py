@@ -131,7 +131,7 @@ def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bo
         first = drawer.draw(PAIR, labels, rng)
         other = isolated(PythonSource("m", function=laplace_one), None)
         assert isinstance(other, Hosted)
-        meanwhile = other._answers("each", PAIR, labels, rng)
+        meanwhile = other.pieces(PAIR, labels, rng, None)
         next(meanwhile)
         then = drawer.draw(PAIR, labels, rng)
         meanwhile.close()

@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 import types
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -748,3 +749,23 @@ def test_a_frame_is_no_batch(library: Any) -> None:
     """A frame's length is its number of rows, but it yields columns: a square frame has as many of them."""
     with pytest.raises(MechanismError, match="whose items are columns"):
         from_batch(library.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), 2)
+
+
+def test_seals_do_not_depend_on_what_was_sealed_before_or_meanwhile() -> None:
+    """A pickler serves many outputs, one after another: also after one that it refused half-way, and in several threads."""
+
+    class Own:
+        def __repr__(self) -> str:
+            return "Own"
+
+    kept = [[0.0], {"a": [1]}]
+    small = seal([[1]])
+    for refused in ([[1], Own()], [kept, Own()]):
+        assert isinstance(seal(refused), dict), "its leaves"
+        kept[0][0] += 1.0  # type: ignore[index, operator]
+        assert unseal(seal(kept)) == kept
+        assert seal([[1]]) == small
+    outputs = [[[n, [n]], {"a": (n, [str(n)])}] for n in range(2_000)]
+    with ThreadPoolExecutor(4) as threads:
+        for sealed in threads.map(lambda _: [*map(seal, outputs)], range(8)):
+            assert [*map(unseal, sealed)] == outputs
