@@ -52,7 +52,7 @@ def test_imports_keep_the_contracts(file: Path) -> None:
 
 
 # Modules that may be loaded by a name in a string although the layers forbid their import: workers preload what they will run.
-BY_NAME = {("auditor.blackbox.workers", "auditor.auditing")}
+BY_NAME = {("auditor.blackbox.forking", "auditor.auditing")}
 
 
 def test_no_room_is_reached_by_its_name_in_a_string_against_the_layers() -> None:
