@@ -53,8 +53,7 @@ def _computed(
 
 
 def _start() -> OtherProcess:
-    begin = f"import sys; sys.path[:] = {sys.path!r}; from auditor.accountants.exact_process import serve; serve()"
-    return OtherProcess([sys.executable, "-c", begin])
+    return OtherProcess("auditor.accountants.exact_process:serve")
 
 
 def serve() -> None:

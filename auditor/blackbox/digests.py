@@ -121,6 +121,10 @@ def _pickler() -> Any:
                 items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
                 return type(value), (str(value.dtype), value.shape, items)
             made = super().reducer_override(value)
+            if self.fast and isinstance(made, tuple) and any(setter is not None for setter in made[5:]):
+                # A class or function by value is filled once it is made, when pickle meets it again: without a memo this
+                # would never end, and pickle would notice only after five thousand rounds.
+                raise pickle.PicklingError("it refers to itself")
             if not (isinstance(value, type) and isinstance(made, tuple) and len(made[1]) > 2):
                 return made
             # cloudpickle gives a class that cannot be imported a random name in each process, as its last text.

@@ -245,10 +245,7 @@ def _host(pickled: bytes, limit: float | None, ends: float | None) -> Iterator[P
         lambda process: process.loaded[0] == pickled,
         lambda process: process.loaded[0] not in _HELD,
     )
-    # The process has the auditor's search path, so that it finds the same modules.
-    start = f"import sys; sys.path[:] = {sys.path!r}; from auditor.blackbox.host import serve; serve()"
-    arguments = [sys.executable, "-c", start]
-    with borrow_process("host", lambda: Process(arguments), wishes) as process:
+    with borrow_process("host", lambda: Process("auditor.blackbox.host:serve"), wishes) as process:
         process.ends = ends
         if process.loaded[0] != pickled:
             conversation = _Conversation(process)

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
+from auditor.blackbox.forking import call_apart
 from auditor.errors import OverdueError
 
 # The errors of a system that cannot start one more process.
@@ -53,7 +54,10 @@ class TimedOut(ProcessFailure):
 
 
 class Process:
-    """A process that receives bytes and sends bytes back. Raises OSError if it cannot be started."""
+    """A process that receives bytes and sends bytes back. Raises OSError if it cannot be started.
+
+    ``runs`` has the program and its arguments, or is the name "module:function" of what a new Python calls.
+    """
 
     # The pickled source that a host has loaded, and whether the mechanism is batched and takes rng; see host.py
     loaded: tuple[bytes, tuple[bool, bool]] = b"", (False, False)
@@ -61,19 +65,25 @@ class Process:
     # When the audit that uses the process must end, by ``time.monotonic``, if it has a limit of time.
     ends: float | None = None
 
-    def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
+    def __init__(self, runs: Sequence[str] | str, folder: str | None = None) -> None:
         pipe = subprocess.PIPE
-        self._child = subprocess.Popen(
-            arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
+        self._child = (
+            call_apart(runs)
+            if isinstance(runs, str)
+            else subprocess.Popen(
+                runs, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
+            )
         )
+        assert self._child.stdin and self._child.stdout and self._child.stderr
+        self._streams = self._child.stdin, self._child.stdout, self._child.stderr
         try:
             self._guard = _guard(self._child.pid)
         except OSError:
             os.killpg(self._child.pid, signal.SIGKILL)
-            self._child.communicate()
+            self._child.wait()
+            for stream in self._streams:
+                stream.close()
             raise
-        assert self._child.stdin and self._child.stdout and self._child.stderr
-        self._streams = self._child.stdin, self._child.stdout, self._child.stderr
         self._in, self._out, self._err = (stream.fileno() for stream in self._streams)
         self._pending = memoryview(b"")
         self._errors = b""
@@ -85,8 +95,8 @@ class Process:
         if (resize := getattr(fcntl, "F_SETPIPE_SZ", None)) is not None:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._out, resize, CHUNK)
-        for stream in (self._in, self._err):
-            os.set_blocking(stream, False)
+        for file in (self._in, self._err):
+            os.set_blocking(file, False)
         _LIVE.add(self)
 
     def send(self, request: bytes, *, last: bool = False) -> None:
@@ -227,20 +237,6 @@ def lead_a_group() -> None:
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-@contextlib.contextmanager
-def deaf_to_interrupts() -> Iterator[None]:
-    """Block SIGINT in this thread, and in processes and threads that the block starts.
-
-    A key of the terminal interrupts every process of its group. A worker that starts is still in the group, and would
-    print a traceback. It is ended by its parent.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def hear_interrupts_again() -> None:

@@ -6,11 +6,13 @@ The library that runs the tasks decides their order. The result of a task does n
 import contextlib
 import functools
 import gc
-import importlib
+import io
 import logging
 import os
 import pickle
+import runpy
 import signal
+import subprocess
 import sys
 import threading
 import warnings
@@ -22,8 +24,8 @@ from itertools import islice
 from multiprocessing import resource_tracker
 from typing import Any
 
+from auditor.blackbox.forking import CAN_FORK, begin, deaf_to_interrupts, import_ahead
 from auditor.blackbox.process import (
-    deaf_to_interrupts,
     hear_interrupts_again,
     keep_memory,
     lead_a_group,
@@ -149,6 +151,66 @@ def _call(task: bytes) -> Any:
     return function(*arguments)
 
 
+@functools.cache
+def _forking_context() -> Any:
+    """Return what loky starts its workers by: as forks of the template, or None where they cannot be forked."""
+    if not CAN_FORK:
+        return None
+    from multiprocessing.context import set_spawning_popen
+
+    from loky.backend import reduction, spawn
+    from loky.backend.context import LokyContext
+    from loky.backend.popen_loky_posix import Popen
+    from loky.backend.process import LokyProcess
+
+    class Forked(Popen):  # type: ignore[misc]
+        """As loky's, with a fork in place of a new Python, which gets the same message by the same files."""
+
+        def _launch(self, process: Any) -> None:
+            message = io.BytesIO()
+            set_spawning_popen(self)
+            try:
+                about = spawn.get_preparation_data(process._name, False)
+                reduction.dump(about, message)
+                reduction.dump(process, message)
+            finally:
+                set_spawning_popen(None)
+            kept = [*self._fds, about["tracker_fd"], about["mp_tracker_fd"]]
+            read, write = os.pipe()
+            try:
+                arguments = ["--process-name", process.name, "--pipe", str(read)]
+                files = {file: file for file in (read, *kept)}
+                self._fork = begin(
+                    "auditor.blackbox.workers:run_worker", files, arguments=arguments, environment=process.env
+                )
+            except BaseException:
+                os.close(write)
+                raise
+            finally:
+                os.close(read)
+            self.pid, self.sentinel = self._fork.pid, self._fork.ended
+            with os.fdopen(write, "wb") as pipe:
+                pipe.write(message.getbuffer())
+
+        def poll(self, flag: int = os.WNOHANG) -> int | None:
+            """Return the exit status; None if the worker has not ended."""
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.returncode = self._fork.wait(0.0 if flag == os.WNOHANG else None)
+            return self.returncode
+
+    class Process(LokyProcess):  # type: ignore[misc]
+        _Popen = staticmethod(Forked)
+
+    context = LokyContext()
+    context.Process = Process
+    return context
+
+
+def run_worker() -> None:
+    """Be a worker of loky, in a fork."""
+    runpy.run_module("loky.backend.popen_loky_posix", run_name="__main__")
+
+
 class Processes(Threads):
     """Processes of this machine, kept from one audit to the next. After ``stop``, the next task starts new ones."""
 
@@ -165,7 +227,7 @@ class Processes(Threads):
         if self._executor is None:
             with contextlib.suppress(WorkerLostError):  # the first task of an audit raises it again
                 for _ in range(self.size):
-                    self.submit(importlib.import_module, "auditor.auditing.flow")
+                    self.submit(import_ahead)
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         # Loky's own thread warns that it has replaced a worker. No task is lost by that, so nobody needs to know.
@@ -184,7 +246,9 @@ class Processes(Threads):
                     resource_tracker.ensure_running()
                     try:
                         # A worker that is idle for five minutes ends.
-                        self._executor = ProcessPoolExecutor(self.size, timeout=300, env=ONE_THREAD, initializer=_begin)
+                        self._executor = ProcessPoolExecutor(
+                            self.size, timeout=300, env=ONE_THREAD, initializer=_begin, context=_forking_context()
+                        )
                     except OSError as error:
                         raise MachineError(
                             f"workers cannot share memory (on Linux in /dev/shm): {error.strerror}"

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
 from typing import NoReturn
 
+from auditor.blackbox.forking import prepare
 from auditor.blackbox.process import keep_memory
 from auditor.cli.log_guard import guarded_log
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
@@ -46,6 +47,8 @@ def command() -> NoReturn:
     """Run the command line as a program that foreign code cannot end, since its exit status would be taken for the command's."""
     # NumPy reads these variables when it is imported. Threads of libraries would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
+    if "run" in sys.argv[1:2]:
+        prepare()  # while this process imports what the command needs, the template does
     keep_memory()
     vars(os).update(exits_refused())
     raise SystemExit(main())  # not sys.exit, which foreign code may have replaced

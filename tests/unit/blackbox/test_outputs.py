@@ -4,6 +4,7 @@ import collections
 import copyreg
 import dataclasses
 import functools
+import hashlib
 import itertools
 import math
 import re
@@ -23,6 +24,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from auditor.blackbox import digests
 from auditor.blackbox.canonical import from_batch, from_list, row_of
 from auditor.blackbox.command import value_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
@@ -580,6 +582,30 @@ def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
         return types.SimpleNamespace(kind=type("Local", (), {"number": number, "__module__": "nowhere"}))
 
     assert row_of(output(1)) == row_of(output(1)) != row_of(output(2))
+
+
+def test_a_class_or_function_by_value_is_digested_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a memo pickle would meet it again and again, for five thousand rounds."""
+    asked = list[Any]()
+    usual = digests._pickler().reducer_override
+
+    def counting(pickler: Any, value: Any) -> Any:
+        asked.append(value)
+        return usual(pickler, value)
+
+    class Local(Exception):  # noqa: N818 - of a mechanism in a notebook
+        limit = 3
+
+        def __str__(self) -> str:
+            return "spent"
+
+    monkeypatch.setattr(digests._pickler(), "reducer_override", counting)
+    values = Local, Local("left"), lambda: Local.limit, {"kind": Local}
+    seen = [digests.digest_of(value) for value in values]
+    assert len(asked) < 200
+    assert seen == [
+        digests.DIGEST + hashlib.sha256(digests._pickle(value, fast=False)).hexdigest()[:16] for value in values
+    ]
 
 
 def test_an_address_in_the_message_of_an_exception_within_an_exception_is_not_read() -> None:
