@@ -83,14 +83,14 @@ def log_ratio_of_hits(hits: Floats, trials: int, probabilities: Floats) -> Float
 def log_of_sums(logarithms: Floats) -> Floats:
     """Return for each row of ``logarithms`` the logarithm of the sum of its numbers; −∞ if all of these are 0.
 
-    The numbers are below infinity. The result is that of scipy's logsumexp to the last bit, in a third of its time.
+    The result is that of scipy's logsumexp to the last bit, in a third of its time.
     """
-    largest = logarithms.max(axis=1, keepdims=True)
+    largest = logarithms.max(axis=1, keepdims=True, initial=-np.inf)
     is_largest = logarithms == largest
-    with np.errstate(invalid="ignore"):  # −∞ − −∞, where all numbers of a row are 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # −∞ − −∞, and 0/0 without numbers
         others = np.exp(np.where(is_largest, -np.inf, logarithms) - largest).sum(axis=1, keepdims=True)
-    number = is_largest.sum(axis=1, keepdims=True, dtype=np.float64)
-    sums: Floats = np.log1p(others / number) + np.log(number) + largest
+        number = is_largest.sum(axis=1, keepdims=True, dtype=np.float64)
+        sums: Floats = np.log1p(others / number) + np.log(number) + largest
     return np.where(largest == -np.inf, -np.inf, sums)[:, 0]
 
 

@@ -58,7 +58,9 @@ def test_logarithms_of_sums_are_those_of_scipy_to_the_last_bit(columns: int) -> 
     rows[:50] = np.round(rows[:50] / 20)  # the largest number is there several times
     rows[rng.random(rows.shape) < 0.2] = -np.inf
     rows[0] = -np.inf
+    rows[1, 0] = np.inf
     assert np.array_equal(log_of_sums(rows), logsumexp(rows, axis=1))
+    assert log_of_sums(np.zeros((1, 0))).tolist() == [-np.inf]
 
 
 def limits_of(n: int, alpha: float) -> tuple[Floats, Floats]:
