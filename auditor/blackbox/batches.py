@@ -3,7 +3,7 @@
 The address of a batch is a name (the audit's or a recount's, see ``Ledger.on_streams``), its phase and its number.
 ``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
 the address alone, unless the mechanism has randomness or a memory of its own. There are three exceptions: the address
-of a health check has no name, queries get ``default_rng(0)``, and ``Hosted.each`` derives another stream after a
+of a health check has no name, queries get ``default_rng(0)``, and ``Hosted.pieces`` derives another stream after a
 failure.
 """
 

@@ -363,9 +363,11 @@ def close_all() -> None:
         _STARTED.popitem()[1].close()
 
 
-@functools.cache  # joblib reads the limits of the system at each call
+@functools.cache  # loky reads the limits of the system at each call
 def processes(workers: int) -> int:
     """Return the number of processes for ``workers``, counted as by joblib: −1 is one for each core, −2 one fewer."""
-    from joblib import cpu_count
+    if workers > 0:
+        return workers
+    from loky import cpu_count  # joblib's, without the rest of joblib
 
-    return workers if workers > 0 else max(1, cpu_count() + 1 + workers)
+    return max(1, int(cpu_count()) + 1 + workers)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from auditor.bounds.curves import log_of_sums
 from auditor.bounds.intervals import Floats
 from auditor.exact.compose import cell_masses, loss_quantile
 from auditor.exact.laws import (
@@ -65,7 +66,7 @@ def _per_order(low: float, high: float, order: float) -> tuple[float, float]:
 
 def _log_moment(law: Law, order: int) -> tuple[float, float]:
     """Return ln Σ_k C(α, k) (1 − q)^(α − k) q^k e^(k(k − 1)ρ) with its error (Mironov, Talwar & Zhang 2019, Section 3.3)."""
-    from scipy.special import gammaln, logsumexp
+    from scipy.special import gammaln
 
     assert isinstance(law, SampledLaw)
     rho = _zcdp_limit(law.law)
@@ -81,12 +82,16 @@ def _log_moment(law: Law, order: int) -> tuple[float, float]:
     )
     growth = k * (k - 1) * rho
     terms = sum(parts) + growth + np.log(-np.expm1(-growth))
-    excess = float(logsumexp(terms))
+    excess = _log_of_sum(terms)
     size = float(max(np.abs(part).max() for part in (*parts, growth))) + float(gammaln(order + 1))
     relative = UNIT * (64 + order + 16 * size)
     value = math.log1p(math.exp(excess)) if excess < 500 else excess
     error = relative * (math.exp(excess) if excess < 0 else 1.0)
     return value - error, value + error
+
+
+def _log_of_sum(logarithms: Floats) -> float:
+    return float(log_of_sums(logarithms[None])[0])
 
 
 def _interpolate_orders(law: Law, order: float) -> tuple[float, float]:
@@ -101,8 +106,6 @@ def _interpolate_orders(law: Law, order: float) -> tuple[float, float]:
 
 def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
     """Return limits on D from the masses of cells: a lower one by merging, an upper one by the chords of cells."""
-    from scipy.special import logsumexp
-
     edges = _cover_losses(law)
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + float(np.abs(edges).max()))
@@ -114,7 +117,7 @@ def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
         low_p = np.maximum(0.0, np.r_[p - p_error, p_ends - tail_error(p_ends, law.roundings)])
         high_q = np.r_[q + q_error, q_ends + tail_error(q_ends, law.roundings)]
         terms = order * np.log(low_p) + (1 - order) * np.log(high_q)
-        low = float(logsumexp(terms[low_p > 0])) - (order - 1) * blur - UNIT * 64
+        low = _log_of_sum(terms[low_p > 0]) - (order - 1) * blur - UNIT * 64
         # The chord of a cell: a at its lower end and b at its upper one.
         widths, high_p = np.diff(edges), p + p_error
         from_q = np.exp(np.minimum(edges[:-1], 700.0)) * np.maximum(0.0, q - q_error)
@@ -127,7 +130,7 @@ def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
         else:
             logs, places = np.r_[logs, _log_tail_moment(law, order, float(edges[-1]))], np.r_[places, 0.0]
         exponents = logs + (order - 1) * places
-    high = float(logsumexp(exponents[logs > -math.inf])) + (order - 1) * blur + UNIT * 64
+    high = _log_of_sum(exponents[logs > -math.inf]) + (order - 1) * blur + UNIT * 64
     return _per_order(low, high, order)
 
 

@@ -28,6 +28,7 @@ CONFIGURATION = """
 version: 1
 samples: 3_000
 prove: false
+planted: 0
 execution: {workers: 1, isolate: false}
 audits:
   - name: count
@@ -305,6 +306,7 @@ SAME = "pair", "event", "smallest", "exact", "tried"
 
 @pytest.mark.parametrize("scale", [0.3, 1.5], ids=["unrepaired", "repaired"])
 def test_a_run_draws_the_same_outputs_whatever_an_earlier_report_says(run: Callable[..., Any], scale: float) -> None:
+    Path("audit.yaml").write_text(CONFIGURATION.replace("planted: 0", "planted: 40"), encoding="utf-8")
     fresh = run(scale, out="elsewhere")
     run(0.3, status=1)
     for _ in range(2):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaln, xlog1py, xlogy
+from scipy.special import betaincinv, gammaln, logsumexp, xlog1py, xlogy
 from scipy.stats import binom, multinomial
 
 from auditor.bounds.curves import (
@@ -18,6 +18,7 @@ from auditor.bounds.curves import (
     caught_excess,
     choose_thresholds,
     count_cells,
+    log_of_sums,
     log_ratio_of_hits,
     lower_limits,
     upper_limits,
@@ -48,6 +49,18 @@ def chance_that_all_hold(low: Floats, high: Floats) -> float:
             allowed = (low <= before) & (t <= high)
             chances, before = np.where(allowed, (chances * allowed) @ steps, 0.0), float(t)
     return float(chances.sum())
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 150])
+def test_logarithms_of_sums_are_those_of_scipy_to_the_last_bit(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    rows = rng.normal(0, 30, (200, columns))
+    rows[:50] = np.round(rows[:50] / 20)  # the largest number is there several times
+    rows[rng.random(rows.shape) < 0.2] = -np.inf
+    rows[0] = -np.inf
+    rows[1, 0] = np.inf
+    assert np.array_equal(log_of_sums(rows), logsumexp(rows, axis=1))
+    assert log_of_sums(np.zeros((1, 0))).tolist() == [-np.inf]
 
 
 def limits_of(n: int, alpha: float) -> tuple[Floats, Floats]:
