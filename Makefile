@@ -164,7 +164,7 @@ BARE := correlated-noise-mechanism flwr inf-tda opacus opacus-dpcr ornl-presto p
 WHOLE := datasynthesizer-% diffprivlib-% smartnoise-synth-%
 lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
-	$(LOCK) pyproject.toml --extra install --extra intervals --constraint requirements.lock -o requirements-audit.lock
+	$(LOCK) pyproject.toml --extra install --extra plots --extra intervals --constraint requirements.lock -o requirements-audit.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
 	$(foreach pins,$(wildcard $(TRAINED)/*.in),$(LOCK) $(if $(findstring opacus,$(pins))$(findstring -2,$(pins)),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 	$(foreach pins,$(wildcard $(STATED)/*.in),$(LOCK) $(if $(filter $(BARE),$(basename $(notdir $(pins)))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import gc
 import importlib
+import pkgutil
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -81,10 +82,10 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
 
 
 def _load_libraries() -> None:
-    """Import what bounds and pages need, while workers start."""
+    """Import what bounds and pages need, in the half second while workers start."""
     with contextlib.suppress(Exception):  # an error is raised again when the library is used
         importlib.import_module("scipy.special")
-        importlib.import_module("jinja2")
+        pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
 def _baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path, RunResult]]:

@@ -51,7 +51,7 @@ from auditor.report.phrases import (
     spent_words,
     urgent_first,
 )
-from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot, tradeoff_plot
+from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot, tradeoff_plot
 from auditor.results.result import AuditResult, Further, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
@@ -114,7 +114,7 @@ def environment() -> jinja2.Environment:
     accountants = (accountant_columns, accountant_facts, accountant_finding)
     made.globals |= {function.__name__: function for function in (*words, *parts, *accountants, any_table)}
     made.globals |= {"ACCOUNTANT_COLUMNS": (*ACCOUNTANT_COLUMNS, "verdict"), "NOT_SAMPLED": NOT_SAMPLED}
-    made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS}
+    made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
 
 
@@ -163,7 +163,9 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
 
 
 def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
-    """Yield plots, each with its title and its caption."""
+    """Yield plots, each with its title and its caption; none without matplotlib."""
+    if not can_draw():
+        return
     shown = audit.illustration
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)

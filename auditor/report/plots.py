@@ -1,11 +1,15 @@
 """Plots of an audit as SVG, for a page. The plots use the page's colours, so they follow dark mode."""
 
 import bisect
+import functools
+import io
 import itertools
+import logging
 import math
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -14,16 +18,112 @@ from auditor.bounds.curves import Box
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
-from auditor.report.svg import BAD, CLAIM, DASHED, DOTTED, INK, LEFT, MUTED, RIGHT, Drawing, Scale, around, as_svg
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# INK to BAD are colours for matplotlib to write. In the SVG, the page's VARIABLES replace these.
+INK, MUTED, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(1, 7))
+VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
 SIDES = {"left": LEFT, "right": RIGHT}
-# HEIGHT and ROW are inches.
-HEIGHT, ROW = 2.5, 0.26
+CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
+
+# WIDTH, HEIGHT and ROW are inches, so that two plots stand side by side on a screen, and one fills a phone.
+WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
 LONGEST_LABEL = 26
-# Numbers beyond LARGE cannot be drawn, nor numbers that differ by less than the share CLOSE of themselves.
+# Matplotlib cannot draw numbers beyond LARGE, nor numbers that differ by less than the share CLOSE of themselves.
 LARGE, CLOSE = 1e100, 1e-9
+STYLE = {
+    "svg.hashsalt": "auditor",
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed. It is imported when the first plot is drawn."""
+    return find_spec("matplotlib") is not None
+
+
+def svg(name: str, title: str, description: str, height: float, draw: Callable[["Figure"], None]) -> Markup:
+    """Return an SVG element drawn by matplotlib, WIDTH by ``height`` inches, with its text alternative.
+
+    The element's identifiers begin with ``name``, so that they differ from those of other plots on the page.
+    """
+    matplotlib = load_matplotlib()
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the user may have set other values for plots of their own
+        matplotlib.rcParams.update(STYLE)
+        figure = matplotlib.figure.Figure(figsize=(WIDTH, height))
+        draw(figure)
+        written = io.StringIO()
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return _embedded(written.getvalue(), name, title, description)
+
+
+@functools.cache
+def load_matplotlib() -> Any:
+    """Import matplotlib without its messages about its caches, which are of no use to the reader of a report."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        import matplotlib
+        import matplotlib.backends.backend_svg
+        import matplotlib.figure
+    finally:
+        logger.setLevel(level)
+    return matplotlib
+
+
+def _embedded(text: str, name: str, title: str, description: str) -> Markup:
+    """Turn a file that matplotlib wrote into an element of the page."""
+    start = text.index("<svg")
+    box = re.search(r'viewBox="[^"]*"', text[start:])
+    assert box is not None
+    inner = text[text.index(">", start) + 1 : text.rindex("</svg>")]
+    inner = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", inner, flags=re.DOTALL)
+    used = set(re.findall(r"#([A-Za-z]\w*)", inner))
+    inner = re.sub(r' id="([^"]*)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", inner)
+    inner = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", inner)
+    # Leave out the font family, since the page sets it. Keep the size, which stands before the family.
+    inner = re.sub(r"font: ([0-9.]+px)[^;\"]*'DejaVu Sans'[^;\"]*;? ?", r"font-size: \1; ", inner)
+    inner = re.sub(r"font(-family)?: [^;\"]*'DejaVu Sans'[^;\"]*;? ?", "", inner)
+    for colour, variable in VARIABLES.items():
+        inner = inner.replace(colour, f"var(--{variable})")
+    inner = re.sub(r"\s*\n\s*", " ", inner)
+    texts = Markup('<title id="{0}-title">{1}</title><desc id="{0}-desc">{2}</desc>')
+    texts = texts.format(name, visible(title), visible(description))
+    return Markup(
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {box[0]} role="img" '
+        f'aria-labelledby="{name}-title {name}-desc">{texts}{inner}</svg>'
+    )
+
+
+def _axes(figure: "Figure", bottom: float, top: float, left: float, labels: tuple[str, str]) -> "Axes":
+    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` name x and y."""
+    from matplotlib.ticker import MaxNLocator
+
+    height = figure.get_figheight()
+    axes = figure.add_axes((left / WIDTH, bottom / height, (WIDTH - left - 0.12) / WIDTH, (top - bottom) / height))
+    for axis, label in zip((axes.xaxis, axes.yaxis), labels, strict=True):
+        axis.set_major_locator(MaxNLocator(4))
+        axis.set_label_text(label)
+    return axes
 
 
 # --- the outputs of both sides ---
@@ -34,49 +134,46 @@ def histogram_plot(name: str, shown: Histogram) -> Markup:
     bars = 0.3 + ROW * len(shown.bars) if shown.bars else 0.0
     height = bars + HEIGHT if shown.edges else max(1.0, bars + 0.25)
 
-    def draw(drawing: Drawing) -> None:
+    def draw(figure: "Figure") -> None:
         if shown.edges:
-            _draw_cells(drawing, bars + 0.45, height - 0.1, shown)
+            labels = _label(shown.feature), "share of outputs"
+            _draw_cells(_axes(figure, bars + 0.45, height - 0.1, 0.68, labels), shown)
         if shown.bars:
             values = [_label(bar.label) for bar in shown.bars]
             left = max(0.68, 0.25 + 0.078 * max(map(len, values)))
             bottom, top, label = (0.3, bars, "") if shown.edges else (0.45, bars + 0.15, "share of outputs")
-            _draw_bars(drawing, (bottom, top, left, label), shown, values)
+            _draw_bars(_axes(figure, bottom, top, left, (label, "")), shown, values)
 
-    return as_svg(name, "Outputs on the two data sets", _description(shown), height, draw)
+    return svg(name, "Outputs on the two data sets", _description(shown), height, draw)
 
 
 def _label(text: str) -> str:
-    """Return text cut in the middle to a length that leaves room for bars."""
-    shown, half = visible(text), LONGEST_LABEL // 2
+    """Return text that the font can measure, cut in the middle to a length that leaves room for bars."""
+    from matplotlib.font_manager import findfont, get_font
+
+    font = get_font(findfont("DejaVu Sans"))
+    shown = "".join(c if font.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in visible(text))
+    half = LONGEST_LABEL // 2
     return shown if len(shown) <= LONGEST_LABEL else f"{shown[:half]}…{shown[1 - half :]}"
 
 
-def _draw_cells(drawing: Drawing, bottom: float, top: float, shown: Histogram) -> None:
+def _draw_cells(axes: "Axes", shown: Histogram) -> None:
     edges, place = _places(shown.edges)
     step = edges[1] - edges[0] if len(edges) > 1 else 1.0
     ends = [edges[0] - step, *edges, edges[-1] + step]
-    sides = [
-        [count / max(1, outputs) for count in counts]
-        for counts, outputs in zip((shown.left, shown.right), shown.outputs, strict=True)
-    ]
-    ticks = None
-    if edges[-1] != shown.edges[-1]:
-        ticks = [(at, f"{end:.10g}") for at, end in ((edges[0], shown.edges[0]), (edges[-1], shown.edges[-1]))]
-    highest = max(itertools.chain(*sides), default=0.0) or 1.0
-    across, up = Scale(ends[0], ends[-1], given=ticks), Scale(0.0, 1.05 * highest, words=_percent)
-    axes = drawing.add_axes(bottom, top, 0.68, (_label(shown.feature), "share of outputs"), across, up)
     for mark in shown.marks:
         low, high = max(place(mark.low), ends[0]), min(place(mark.high), ends[-1])
         if mark.guess is not None and low < high:
-            axes.bar((low, high), (0.0, up.high), SIDES[mark.guess], 0.13)
-    for shares, colour in zip(sides, (LEFT, RIGHT), strict=True):
-        stair = [(ends[0], 0.0)]
-        for share, (start, end) in zip(shares, itertools.pairwise(ends), strict=True):
-            stair += [(start, share), (end, share)]
-        stair.append((ends[-1], 0.0))
-        axes.area(stair, colour, 0.28)
-        axes.line(stair, colour, 1.3)
+            axes.axvspan(low, high, color=SIDES[mark.guess], alpha=0.13, lw=0)
+    for counts, outputs, colour in zip((shown.left, shown.right), shown.outputs, (LEFT, RIGHT), strict=True):
+        shares = [count / max(1, outputs) for count in counts]
+        axes.stairs(shares, ends, fill=True, color=colour, alpha=0.28, lw=0)
+        axes.stairs(shares, ends, color=colour, lw=1.3)
+    axes.set_xlim(ends[0], ends[-1])
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(_percent)
+    if edges[-1] != shown.edges[-1]:
+        axes.set_xticks([edges[0], edges[-1]], [f"{end:.10g}" for end in (shown.edges[0], shown.edges[-1])])
 
 
 def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], float]]:
@@ -92,23 +189,19 @@ def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], 
     return even, lambda number: number if math.isinf(number) else float(bisect.bisect_left(edges, number))
 
 
-def _draw_bars(drawing: Drawing, box: tuple[float, float, float, str], shown: Histogram, labels: Sequence[str]) -> None:
-    bottom, top, begin, label = box
-    on_left, on_right = (max(1, outputs) for outputs in shown.outputs)
-    left, right = [bar.left / on_left for bar in shown.bars], [bar.right / on_right for bar in shown.bars]
-    across = Scale(0.0, max(*left, *right, 1e-9) * 1.05, words=_percent)
-    axes = drawing.add_axes(bottom, top, begin, (label, ""), across, _rows_of(labels))
+def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
     for place, bar in enumerate(shown.bars):
         if bar.guess is not None:
-            axes.bar((0.0, across.high), (-place - 0.45, -place + 0.45), SIDES[bar.guess], 0.13)
-    for shares, middle, colour in ((left, 0.18, LEFT), (right, -0.18, RIGHT)):
-        for place, share in enumerate(shares):
-            axes.bar((0.0, share), (middle - place - 0.16, middle - place + 0.16), colour)
-
-
-def _rows_of(labels: Sequence[str]) -> Scale:
-    """Return the scale of rows with labels, of which the first is on top."""
-    return Scale(-(len(labels) - 0.4), 0.6, given=[(float(-place), label) for place, label in enumerate(labels)])
+            axes.axhspan(place - 0.45, place + 0.45, color=SIDES[bar.guess], alpha=0.13, lw=0)
+    on_left, on_right = (max(1, outputs) for outputs in shown.outputs)
+    left, right = [bar.left / on_left for bar in shown.bars], [bar.right / on_right for bar in shown.bars]
+    places = range(len(shown.bars))
+    axes.barh([place - 0.18 for place in places], left, 0.32, color=LEFT)
+    axes.barh([place + 0.18 for place in places], right, 0.32, color=RIGHT)
+    axes.set_yticks(places, labels)
+    axes.set_ylim(len(shown.bars) - 0.4, -0.6)
+    axes.set_xlim(0, max(*left, *right, 1e-9) * 1.05)
+    axes.xaxis.set_major_formatter(_percent)
 
 
 def _percent(value: float, _: object = None) -> str:
@@ -155,23 +248,25 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
     rows = _rows(audit)
     height = 0.55 + ROW * len(rows)
 
-    def draw(drawing: Drawing) -> None:
+    def draw(figure: "Figure") -> None:
+        axes = _axes(figure, 0.45, height - 0.08, 1.25, (audit.claim.symbol, ""))
         low, high = _reach(audit, [end for row in rows for end in (row.start, row.end)])
-        labels = (audit.claim.symbol, "")
-        axes = drawing.add_axes(
-            0.45, height - 0.08, 1.25, labels, Scale(low, high), _rows_of([row.label for row in rows])
-        )
-        axes.has_marks = False
         for place, (_, start, end, colour) in enumerate(rows):
             if start < end and start <= high:
-                axes.bar((max(start, low), min(end, high)), (-place - 0.25, -place + 0.25), colour, 0.85)
+                left = max(start, low)
+                axes.barh(place, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
             else:  # a single value, or an arrow to a value beyond the end of the line
-                axes.mark(min(start, high), -place, colour, points_on=start > high)
+                sign, at = (">", high) if start > high else ("D", start)
+                axes.plot([at], [place], marker=sign, color=colour, markersize=5, lw=0, clip_on=False)
         if audit.claim.is_stated:
-            axes.upright(min(audit.claim.value, high), CLAIM, 1.2, DASHED)
+            axes.axvline(min(audit.claim.value, high), **CLAIMED)
+        axes.set_yticks(range(len(rows)), [row.label for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlim(low, high)
+        axes.tick_params(axis="y", length=0)
 
     described = f"Values of {audit.claim.symbol}. {'; '.join(map(str, rows))}."
-    return as_svg(name, "Bound against claim", described, height, draw)
+    return svg(name, "Bound against claim", described, height, draw)
 
 
 def _rows(audit: AuditResult) -> list[_Row]:
@@ -222,29 +317,26 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
     is_claimed = audit.claim.is_stated
     top = max([*filter(math.isfinite, bounds), claimed if is_claimed else 0.0, 1e-9])
 
-    def draw(drawing: Drawing) -> None:
-        values, levels = (
-            [min(bound, 1.1 * top) for bound in bounds],
-            list[tuple[float, str, float, tuple[float, float]]](),
-        )
+    def draw(figure: "Figure") -> None:
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68, ("outputs", f"proved {audit.claim.symbol}"))
         if is_claimed:
-            levels.append((claimed, CLAIM, 1.2, DASHED))
+            axes.axhline(claimed, **CLAIMED)
         if audit.exact is not None and math.isfinite(audit.exact.value):
-            levels.append((audit.exact.value, MUTED, 1.0, DOTTED))
-        many = outputs[-1] > 100 * outputs[0]
-        across = around(outputs, 0.05, is_log=True) if many else Scale(0.0, 1.05 * outputs[-1])
-        across = replace(across, words=_thousands)
-        heights = around([*values, *(height for height, *_ in levels)], 0.12)
-        labels = ("outputs", f"proved {audit.claim.symbol}")
-        axes = drawing.add_axes(0.45, HEIGHT - 0.1, 0.68, labels, across, heights)
-        for level in levels:
-            axes.level(*level)
-        axes.line(zip(outputs, values, strict=True), _colour(audit), has_dots=True)
+            axes.axhline(audit.exact.value, color=MUTED, lw=1.0, dashes=(1, 2))
+        values = [min(bound, 1.1 * top) for bound in bounds]
+        axes.plot(outputs, values, color=_colour(audit), lw=1.6, marker="o", markersize=3)
+        if outputs[-1] > 100 * outputs[0]:
+            axes.set_xscale("log")
+            axes.minorticks_off()  # minor ticks take as long to draw as all else
+        else:
+            axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(_thousands)
+        axes.margins(y=0.12)
 
     (first, at_first), (last, at_last) = growth[0], growth[-1]
     described = f"From {at_first:.4g} after {how_many(first, 'output')} to {at_last:.4g} after {last:,}"
     described += f"; claimed is {claimed:.4g}." if is_claimed else "."
-    return as_svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
+    return svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
 
 
 def _thousands(value: float, _: object = None) -> str:
@@ -264,23 +356,26 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
     worst = max(zip(epsilons, proved, allowed, strict=True), key=lambda point: point[1] - point[2])
     broken = worst[1] > worst[2]
 
-    def draw(drawing: Drawing) -> None:
-        highest = max(*proved, *allowed)
-        up = Scale(0.0, 1.05 * highest or 1.0)
+    def draw(figure: "Figure") -> None:
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.72, ("ε", "δ"))
+        axes.fill_between(epsilons, allowed, color=CLAIM, alpha=0.18, lw=0)
+        axes.plot(epsilons, allowed, **CLAIMED)
+        axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)
+        axes.set_xlim(epsilons[0], epsilons[-1])
         if 0 < max(proved) < 0.01:  # a linear axis would show a flat line
-            up = Scale(max(proved) / 1000, 2 * highest, is_log=True, words="{:g}".format)
-        axes = drawing.add_axes(0.45, HEIGHT - 0.1, 0.72, ("ε", "δ"), Scale(epsilons[0], epsilons[-1]), up)
-        line = [*zip(epsilons, allowed, strict=True)]
-        axes.area([(epsilons[0], up.low), *line, (epsilons[-1], up.low)], CLAIM, 0.18)
-        axes.line(line, CLAIM, 1.2, DASHED)
-        axes.line(zip(epsilons, proved, strict=True), BAD if broken else INK)
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
+            axes.set_ylim(max(proved) / 1000, 2 * max(*proved, *allowed))
+        else:
+            axes.set_ylim(bottom=0)
 
     described = (
         f"At ε = {worst[0]:.3g}, the distance is largest: δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
         if broken
         else "The proved δ is nowhere above the δ that the claim allows."
     )
-    return as_svg(name, "Privacy profile: δ over ε", described, HEIGHT, draw)
+    return svg(name, "Privacy profile: δ over ε", described, HEIGHT, draw)
 
 
 # --- the trade-off curve ---
@@ -298,17 +393,17 @@ def tradeoff_plot(name: str, claim: PrivacyClaim, band: Sequence[Box]) -> Markup
     gaps = [(_height(allowed, x) - y, x, y) for x, y in proved]
     gap, at, missed = max(gaps)
 
-    def draw(drawing: Drawing) -> None:
-        unit = Scale(0.0, 1.0)
-        axes = drawing.add_axes(0.45, HEIGHT - 0.1, 0.68, ("type I error", "type II error"), unit, unit)
-        axes.area([(allowed[0][0], 1.0), *allowed, (allowed[-1][0], 1.0)], CLAIM, 0.18)
-        axes.line(allowed, CLAIM, 1.2, DASHED)
+    def draw(figure: "Figure") -> None:
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68, ("type I error", "type II error"))
+        colour = BAD if gap > 0 else INK
+        wrong, claimed = zip(*allowed, strict=True)
+        axes.fill_between(wrong, claimed, 1.0, color=CLAIM, alpha=0.18, lw=0)
+        axes.plot(wrong, claimed, **CLAIMED)
         # The lower edge is a stair: nothing is known between two thresholds but that errors rise and fall.
-        stair = [(least_wrong[0], least_missed[0])]
-        for x, y in zip(least_wrong[1:], least_missed[1:], strict=True):
-            stair += [(stair[-1][0], y), (x, y)]
-        axes.line(stair, MUTED, 1.0)
-        axes.line(proved, BAD if gap > 0 else INK)
+        axes.step(least_wrong, least_missed, where="pre", color=MUTED, lw=1.0)
+        axes.plot(*zip(*proved, strict=True), color=colour, lw=1.6)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
 
     described = (
         f"The distance is largest at a type I error of {at:.3g}: the type II error is at most {missed:.3g}, and the claim is that "
@@ -316,7 +411,7 @@ def tradeoff_plot(name: str, claim: PrivacyClaim, band: Sequence[Box]) -> Markup
         if gap > 0
         else "The errors that the outputs prove are nowhere below those of the claimed curve."
     )
-    return as_svg(name, "Trade-off curve: type II error over type I error", described, HEIGHT, draw)
+    return svg(name, "Trade-off curve: type II error over type I error", described, HEIGHT, draw)
 
 
 def _claimed_curve(claim: PrivacyClaim) -> list[tuple[float, float]]:

@@ -116,6 +116,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "pydantic_core": ("auditor.blackbox.command", "auditor.config.schema", "auditor.results.reader"),
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli", "auditor.libraries.__main__"),
+    "matplotlib": ("auditor.report.plots",),
     "jinja2": ("auditor.report.html", "auditor.config.scaffold"),
     "markupsafe": ("auditor.report",),
     "pandas": ("auditor.results.result", "auditor.neighbours.frame_forms"),
@@ -179,13 +180,14 @@ def test_every_library_is_declared() -> None:
     optional = {r.split(">")[0] for extra in project["optional-dependencies"].values() for r in extra}
     used = {name.split(".")[0] for parsed in trees().values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
-    # Only the pytest plugin, backends, frames and one method may use optional libraries.
+    # Only the pytest plugin, backends, frames, plots and one method may use optional libraries.
     assert used - declared <= optional & {
         "pytest",
         "distributed",
         "pandas",
         "polars",
         "pyarrow",
+        "matplotlib",
         "statsmodels",
     }
     assert declared - used == set(), "declared, but never imported"

@@ -313,6 +313,14 @@ def test_a_plot_follows_the_colours_of_the_page(text: str) -> None:
     assert re.findall(r"(?:fill|stroke): #[0-9a-f]+", text) == []
 
 
+def test_a_users_own_style_of_plots_changes_nothing(text: str) -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"axes.facecolor": "red", "font.size": 30, "text.usetex": True, "svg.fonttype": "path"}):
+        assert to_html(every_kind()) == text
+        assert mpl.rcParams["font.size"] == 30
+
+
 def test_infinite_bounds_and_values_can_be_drawn() -> None:
     [audit] = [audit for audit in every_kind().audits if audit.name == "broken"]
     assert audit.bound is not None

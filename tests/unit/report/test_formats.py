@@ -3,7 +3,6 @@
 import html
 import io
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -101,9 +100,11 @@ def test_every_pair_has_a_table(pair: Pair, columns: tuple[str, ...], lines: lis
     assert (table.columns, [*table.lines]) == (columns, lines)
 
 
-def test_the_plots_of_a_page_need_no_other_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "<svg" in to_html(RunResult("some run", 0.999, [found(FOUR)]))
+def test_a_page_without_matplotlib_says_what_its_plots_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.report.plots.find_spec", lambda name: None)
+    page = to_html(RunResult("some run", 0.999, [found(FOUR)]))
+    assert "<svg" not in page
+    assert "for plots: pip install 'dp-auditor[plots]', then auditor show report.json" in page
 
 
 def test_rows_in_another_order_are_not_marked() -> None:
