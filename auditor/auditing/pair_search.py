@@ -139,7 +139,7 @@ class PairGame:
 
     def compared(self, size: int) -> dict[str, float]:
         """See OutputGame."""
-        return {key: distance for (key, of), distance in self.ledger.distances.items() if of == size}
+        return self.ledger.distances[size]
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """See OutputGame. A kind that is known is not drawn again."""
@@ -241,7 +241,8 @@ def find_pair(
         return FoundPair(best.pair if best else domain.corners()[0], claim, looks=looks)
     kinds = {key: look.kind for key, look in looks.items() if look.kind}
     game = PairGame(plan, size, ledger, claim, kinds, refuted)
-    race = Race(game, domain, rng, {look.key: look for look in game.refocus([*map(game.judged, looks.values())])})
+    pool = {look.key: look for look in game.refocus([*map(game.judged, looks.values())])}
+    race = Race(game, domain, rng, pool, known=ledger.listed)
     only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
@@ -271,7 +272,7 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
 def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
     """Return the farthest of all pairs that were looked at and compared again with the same noise; () without one."""
     apart = {
-        key: ledger.distances.get((key, TUNING.again), 0.0)
+        key: ledger.distances[TUNING.again].get(key, 0.0)
         for key, look in race.pool.items()
         if not (look.along or look.left_out)
     }

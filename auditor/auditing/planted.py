@@ -384,7 +384,7 @@ class _Replay:
         game = PlantedGame(plan, own.size, own.ledger, own.claim, fault=fault, sample=self.sample, **more)  # type: ignore[arg-type]
         pool = {look.key: look for look in self.looks if not self._shows(fault, look.pair)}
         rng = rng_at(plan.settings.seed, Phase.SEARCH, own.size.number)
-        race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory)
+        race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory, known=own.ledger.listed)
         try:
             best = race.run(OF_NEIGHBOURS, own.size.search)
             if not self._shows(fault, best.pair):
