@@ -121,6 +121,10 @@ class Pair:
     _texts: tuple[str, str] | None = field(default=None, init=False, compare=False, repr=False)
     _key: str | None = field(default=None, init=False, compare=False, repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what a mechanism needs, and not how the pair was made, nor its texts: these are several times as long."""
+        return Pair, (self.left, self.right, self.relation, self.form, self.grows)
+
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""
         data, other = (self.left, self.right) if side == "left" else (self.right, self.left)

@@ -138,7 +138,7 @@ class Table(Domain):
         return (*row[:1], *values) if self._owned else self._row(values)
 
     def _random_row(self, rng: np.random.Generator) -> Row:
-        return self._row([values.draw(rng) for values in self._values])
+        return self._values[0].draw(rng) if self._is_single else tuple([values.draw(rng) for values in self._values])
 
     def _in_persons(self, rows: Sequence[Row], first: int = 1) -> list[Row]:
         """Return the rows with owners (if rows have owners), numbered from ``first``, with the fewest rows each."""
