@@ -173,8 +173,10 @@ class Race(Generic[G]):
         return max(0, int(outputs)) // (1 if self.game.exact else self.tuning.first_look)
 
     def _known(self, proposed: Pair | Look) -> Look:
+        if known := self.pool.get(proposed.key if isinstance(proposed, Look) else proposed.key()):
+            return known
         look = proposed if isinstance(proposed, Look) else Look(proposed)
-        return self.pool.get(look.key) or replace(look, simple=look.pair.key() in self.simple)
+        return replace(look, simple=True) if look.pair.key() in self.simple else look
 
     def ranked(self) -> Ranked:
         """Return all looks, the most useful first. Looks of equal utility keep the order in which they came."""

@@ -202,9 +202,14 @@ def _edges(race: Race[OutputGame], outputs: float) -> list[Pair]:
 def _paths(race: Race[OutputGame], outputs: float) -> list[Look]:
     """Propose data sets some moves apart: a small loss adds up along a path, so that its ends show it with fewer outputs."""
     most = min(race.tuning.most_paths, int(outputs) // (2 * race.tuning.look))
-    pairs = race.once(f"{most} pairs on paths", lambda: candidates(race.listed, race.rng, most))
-    paths = [(pair, tuple(path(race.domain, pair, race.game.steps))) for pair in pairs]
-    return [Look(pair, along=along, ends=ends(along)) for pair, along in paths if len(along) > 1]
+    steps = race.game.steps
+
+    def paths() -> list[Look]:
+        pairs = candidates(race.listed, race.rng, most)
+        along = [(pair, tuple(path(race.domain, pair, steps))) for pair in pairs]
+        return [Look(pair, along=way, ends=ends(way)) for pair, way in along if len(way) > 1]
+
+    return race.once(f"{most} paths of {steps}", paths)  # type: ignore[no-any-return]
 
 
 def _step_of_the_best(race: Race[OutputGame], outputs: float) -> list[Pair]:
