@@ -28,10 +28,10 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.utility import UNLIKE_IF_SIMPLE, WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.events.event import Event
-from auditor.interfaces import AnyMethod, Domain, ManyNumbers
+from auditor.interfaces import AnyMethod, ManyNumbers
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import has_one_pair, path
+from auditor.neighbours.search import has_one_pair
 from auditor.results.result import Stage
 
 T = TypeVar("T")
@@ -68,7 +68,9 @@ class PairGame:
     @property
     def steps(self) -> int:
         """The moves between data sets at a distance; 1 if neighbours show a loss of the size that is looked for."""
-        usable = steps_apart(self.claim) > 1 and not isinstance(self.plan.domain, Pairs) and has_paths(self.plan.domain)
+        usable = (
+            steps_apart(self.claim) > 1 and not isinstance(self.plan.domain, Pairs) and self.ledger.listed.has_paths
+        )
         return steps_apart(self.claim) if usable else 1
 
     def method(self, steps: int = 1) -> AnyMethod:
@@ -278,11 +280,6 @@ def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
     }
     farthest = max(apart, key=apart.__getitem__, default="")
     return [race.pool[farthest].pair] if farthest and apart[farthest] > TUNING.rounding else []
-
-
-def has_paths(domain: Domain) -> bool:
-    """Return whether the moves of some corner can be repeated."""
-    return any(len(path(domain, pair, 2)) > 1 for pair in domain.corners())
 
 
 def is_far(claim: PrivacyClaim) -> bool:

@@ -114,7 +114,8 @@ class PairSource:
 class Race(Generic[G]):
     """A race on a domain. ``pool`` holds the looks by their keys, and ``spent`` is how many outputs the race has drawn.
 
-    ``memory`` keeps what sources ask of the domain at random, and ``listed`` what the domain lists, from earlier races if it is given.
+    ``memory`` keeps what sources ask of the domain at random. ``listed`` is what the domain lists, which earlier races may have
+    asked for (``known``).
     """
 
     game: G

@@ -264,7 +264,10 @@ def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float)
     # Prospects of one prior share have shares of their own; all arrays are of shape (parts, prospects) or (parts, prior shares).
     share, group = np.unique(unlike, return_inverse=True)
     shares = assumed = np.stack([(1 - share) / 2, (1 - share) / 2, share])
-    likelihoods, is_of = np.exp(evidence - evidence.max(axis=0)), (group[:, None] == np.arange(len(share))).astype(np.float64)
+    likelihoods, is_of = (
+        np.exp(evidence - evidence.max(axis=0)),
+        (group[:, None] == np.arange(len(share))).astype(np.float64),
+    )
     for _ in range(EM_STEPS):
         weights = shares[:, group] * likelihoods
         weights /= weights.sum(axis=0)
@@ -287,7 +290,9 @@ class _Estimates(NamedTuple):
         """Return ln(exact likelihood / normal approximation) of each estimate at each loss; shape (estimates, losses)."""
         wins, losses, log_odds = self.wins[:, None], self.losses[:, None], loss + self.free[:, None]
         # −wins ln(1 + e^−x) − losses ln(1 + e^x), in a quarter of the time that logaddexp takes.
-        of_rule = -(wins + losses) * np.log1p(np.exp(-np.abs(log_odds))) - np.where(log_odds > 0, losses, -wins) * log_odds
+        of_rule = (
+            -(wins + losses) * np.log1p(np.exp(-np.abs(log_odds))) - np.where(log_odds > 0, losses, -wins) * log_odds
+        )
         normal = -(((loss - self.loss[:, None]) / self.error[:, None]) ** 2) / 2
         return np.where(wins + losses > 0, of_rule - normal, 0.0)
 

@@ -129,7 +129,10 @@ def _ends(left: Floats, right: Floats) -> Cells | None:
     low, high = float(max(left[0], right[0])), float(min(left[-1], right[-1]))
     if low > high:
         return None
-    ends = [(numbers[: numbers.searchsorted(low)], numbers[numbers.searchsorted(high, "right") :]) for numbers in (left, right)]
+    ends = [
+        (numbers[: numbers.searchsorted(low)], numbers[numbers.searchsorted(high, "right") :])
+        for numbers in (left, right)
+    ]
     if sum(len(run) for runs in ends for run in runs) < LEAST_BEYOND:
         return None
     edges, values = list[float](), [ABSTAIN]

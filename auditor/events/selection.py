@@ -179,7 +179,7 @@ class FewOutputs:
     @functools.cached_property
     def is_last(self) -> NDArray[np.bool_]:
         """Which of the sorted numbers differ from the next, as the last of all does from the NaN that follows."""
-        return self.is_number & (self.numbers[:, :-1] != self.numbers[:, 1:])
+        return np.asarray(self.is_number & (self.numbers[:, :-1] != self.numbers[:, 1:]))
 
     @functools.cached_property
     def tails(self) -> NDArray[np.int64]:

@@ -58,6 +58,11 @@ class Listed:
         """See Domain."""
         return Remembered(self.domain.crowds())
 
+    @functools.cached_property
+    def has_paths(self) -> bool:
+        """Whether the move of some corner can be repeated."""
+        return any(len(path(self.domain, pair, 2)) > 1 for pair in self.corners)
+
 
 # Enough halvings to bisect a range of a million.
 MOST_HALVINGS = 20

@@ -3,6 +3,7 @@ a limit on the change by one person.
 """
 
 import copy
+import functools
 import itertools
 import math
 from abc import abstractmethod
@@ -212,6 +213,10 @@ class VectorWithinReach(VectorOfTotals):
             )
 
     def corners(self) -> list[Pair]:
+        return list(self._corners)
+
+    @functools.cached_property
+    def _corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
