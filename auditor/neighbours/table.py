@@ -213,7 +213,10 @@ class Table(Domain):
             right = reordered(right, made.turned, self._owned)
             if _equal(left, right):
                 return None
-        return replace(self._shown(left, right), origin=made)
+        shown = self._shown(left, right)
+        return Pair(
+            shown.left, shown.right, shown.relation, shown.form, shown.grows, made
+        )  # in a third of the time of replace
 
     def _moved(self, base: Rows, moves: Moves) -> Rows | None:
         """Return the rows after the moves; None if there is no row to remove or replace."""
