@@ -127,7 +127,7 @@ class PrivacyClaim(Claim):
         >>> PureDP(2.0).relative_size, round(PureDP(0.1).relative_size, 3)
         (1.0, 0.108)
         """
-        return min(1.0, self.total_variation() / PureDP(1.0).total_variation())
+        return min(1.0, self.total_variation() / math.tanh(0.5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ import contextlib
 import functools
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -112,7 +113,7 @@ def _first(audit: Audit) -> tuple[Test[Any] | None, Sample | None]:
 def _on_own_streams(ledger: Ledger, number: int) -> Ledger:
     """Return a ledger that draws from streams of its own, and neither counts pairs nor knows distances of the audit."""
     own = ledger.on_streams(f"{ledger.plan.name} behind violation {number}")
-    return replace(own, pairs=set(), stages=[], distances={}, compared={})
+    return replace(own, pairs=set(), stages=[], distances=defaultdict(dict), compared={})
 
 
 def _signs(test: Test[Any] | None, sample: Sample | None) -> list[Event]:

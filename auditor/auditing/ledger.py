@@ -4,6 +4,7 @@ import contextlib
 import functools
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError, OverdueError
 from auditor.interfaces import Test
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import Listed
 from auditor.results.result import OutputsSpent, Stage
 
 T = TypeVar("T")
@@ -52,13 +54,15 @@ class Ledger:
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of the pairs searched
-    distances: dict[tuple[str, int], float] = field(default_factory=dict)  # between the sides of pairs, by their keys
+    # Between the sides of pairs, by the number of outputs of a side that were compared, and by keys of pairs.
+    distances: defaultdict[int, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     compared: dict[str, Pair] = field(default_factory=dict)  # the pairs of these distances
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
     streams: str = ""  # the name from which streams are derived, by default the audit's
     out_of_time: bool = False  # whether a time limit ended the drawing
+    _listed: Listed | None = None
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -68,6 +72,13 @@ class Ledger:
             execution = replace(execution, workers=1)
         shared = self.guard, plan.store, self.pace
         return Sampler(plan.source, self.streams or plan.name, plan.settings.seed, execution, *shared)
+
+    @property
+    def listed(self) -> Listed:
+        """What the domain of the plan lists."""
+        if self._listed is None or self._listed.domain is not self.plan.domain:
+            self._listed = Listed(self.plan.domain)
+        return self._listed
 
     def on_streams(self, name: str) -> "Ledger":
         """Return a ledger of the same audit that draws from streams of its own, and counts only what it spends itself."""
@@ -146,17 +157,17 @@ class Ledger:
 
         Distances at the same ``size`` that were computed before are remembered. Raises OutOfTimeError.
         """
-        keys = [(pair.key(), size) for pair in pairs]
-        new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
-        name = " of ".join(filter(None, [f"distances {len(self.distances)}", self.streams]))
+        keys, known = [pair.key() for pair in pairs], self.distances[size]
+        new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in known]
+        name = " of ".join(filter(None, [f"distances {sum(map(len, self.distances.values()))}", self.streams]))
         distances = self.plan.store.recall(name, lambda: self._compared(new, size)) if new else []
-        self.distances.update(zip([key for key in keys if key not in self.distances], distances, strict=True))
-        self.compared.update(zip((key for key, _ in keys), pairs, strict=True))
-        self.pairs.update(key for key, _ in keys)
+        known.update(zip([key for key in keys if key not in known], distances, strict=True))
+        self.compared.update(zip(keys, pairs, strict=True))
+        self.pairs.update(keys)
         self.spend(Phase.SEARCH, 2 * size * len(new))
         if new and self._is_over(f"time of {name}", len(distances)):
             raise OutOfTimeError
-        return [self.distances[key] for key in keys]
+        return [known[key] for key in keys]
 
     def _compared(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return the distances of pairs: 0 for pairs that a time limit leaves out, after which the search ends."""

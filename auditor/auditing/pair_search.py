@@ -28,10 +28,10 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.utility import UNLIKE_IF_SIMPLE, WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.events.event import Event
-from auditor.interfaces import AnyMethod, Domain, ManyNumbers
+from auditor.interfaces import AnyMethod, ManyNumbers
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import has_one_pair, path
+from auditor.neighbours.search import has_one_pair
 from auditor.results.result import Stage
 
 T = TypeVar("T")
@@ -68,7 +68,9 @@ class PairGame:
     @property
     def steps(self) -> int:
         """The moves between data sets at a distance; 1 if neighbours show a loss of the size that is looked for."""
-        usable = steps_apart(self.claim) > 1 and not isinstance(self.plan.domain, Pairs) and has_paths(self.plan.domain)
+        usable = (
+            steps_apart(self.claim) > 1 and not isinstance(self.plan.domain, Pairs) and self.ledger.listed.has_paths
+        )
         return steps_apart(self.claim) if usable else 1
 
     def method(self, steps: int = 1) -> AnyMethod:
@@ -139,7 +141,7 @@ class PairGame:
 
     def compared(self, size: int) -> dict[str, float]:
         """See OutputGame."""
-        return {key: distance for (key, of), distance in self.ledger.distances.items() if of == size}
+        return self.ledger.distances[size]
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """See OutputGame. A kind that is known is not drawn again."""
@@ -241,7 +243,8 @@ def find_pair(
         return FoundPair(best.pair if best else domain.corners()[0], claim, looks=looks)
     kinds = {key: look.kind for key, look in looks.items() if look.kind}
     game = PairGame(plan, size, ledger, claim, kinds, refuted)
-    race = Race(game, domain, rng, {look.key: look for look in game.refocus([*map(game.judged, looks.values())])})
+    pool = {look.key: look for look in game.refocus([*map(game.judged, looks.values())])}
+    race = Race(game, domain, rng, pool, known=ledger.listed)
     only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
@@ -271,17 +274,12 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
 def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
     """Return the farthest of all pairs that were looked at and compared again with the same noise; () without one."""
     apart = {
-        key: ledger.distances.get((key, TUNING.again), 0.0)
+        key: ledger.distances[TUNING.again].get(key, 0.0)
         for key, look in race.pool.items()
         if not (look.along or look.left_out)
     }
     farthest = max(apart, key=apart.__getitem__, default="")
     return [race.pool[farthest].pair] if farthest and apart[farthest] > TUNING.rounding else []
-
-
-def has_paths(domain: Domain) -> bool:
-    """Return whether the moves of some corner can be repeated."""
-    return any(len(path(domain, pair, 2)) > 1 for pair in domain.corners())
 
 
 def is_far(claim: PrivacyClaim) -> bool:

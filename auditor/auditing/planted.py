@@ -33,10 +33,10 @@ from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.events.features import LARGEST_FLOAT, varies
-from auditor.interfaces import AnyMethod, Domain, ManyNumbers
+from auditor.interfaces import AnyMethod, ManyNumbers
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import spread
+from auditor.neighbours.search import Listed, spread
 from auditor.results.result import Probed
 from auditor.verdict import TIMES, found_too_few
 
@@ -155,11 +155,8 @@ class PlantedFault:
         """Return on which sides of a pair the fault shows. ``known`` keeps the facts of data sets, by their texts."""
         if self.fact is ANY:
             return True, False
-        left, right = pair.texts()
-        for dataset, text in ((pair.left, left), (pair.right, right)):
-            if text not in known:
-                known[text] = facts_of(dataset)
-        return self.fact in known[left], self.fact in known[right]
+        left, right = facts_of_sides(pair, known)
+        return self.fact in left, self.fact in right
 
     def planted_in(self, sample: Sample, sides: tuple[bool, bool]) -> Sample:
         """Return the outputs as if the fault were in the mechanism, and showed on these sides."""
@@ -173,6 +170,14 @@ class PlantedFault:
         hit = np.random.default_rng(seed).random(outputs.size) < share
         changed = self.effect.change(outputs, hit) if hit.any() else outputs
         return outputs if changed is None else changed
+
+
+def facts_of_sides(pair: Pair, known: dict[str, frozenset[Fact]]) -> list[frozenset[Fact]]:
+    """Return the facts of both data sets of a pair. ``known`` keeps the facts of data sets, by their texts."""
+    for dataset, text in zip((pair.left, pair.right), pair.texts(), strict=True):
+        if text not in known:
+            known[text] = facts_of(dataset)
+    return [known[text] for text in pair.texts()]
 
 
 def plant_faults(audit: Audit) -> Audit:
@@ -208,19 +213,22 @@ def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:
     allowed = shown_by_outputs([*effects_for(plan.claim), RARELY], plan.method(size.bound, share=size.share))
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
     found, missed = list[str](), list[str]()
-    for fault in planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, allowed):
+    listed, most = replay.game.ledger.listed, plan.settings.planted
+    for fault in planted_faults(listed, replay.sample.left, rng, most, allowed, replay.facts):
         (found if replay.finds(fault) else missed).append(str(fault))
     return found, missed
 
 
 def planted_faults(
-    domain: Domain,
+    listed: Listed,
     outputs: Outputs,
     rng: np.random.Generator,
     most: int,
-    allowed: Sequence[Effect] = (*EFFECTS, RARELY),
+    allowed: Sequence[Effect],
+    known: dict[str, frozenset[Fact]],
 ) -> list[PlantedFault]:
-    """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``.
+    """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``. ``known`` keeps the
+    facts of data sets, by their texts.
 
     Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects. If
     RARELY is allowed, one fault shows on any data, like an occasional release of raw data.
@@ -230,10 +238,12 @@ def planted_faults(
     effects = [effects[i] for i in rng.permutation(len(effects))]
     if not effects:
         return []
-    few, crowds = list(domain.each_value()), spread([*domain.crowds()], PAIRS_LOOKED_AT)
-    pairs = distinct([*few, *domain.corners(), *crowds, *(domain.random(rng) for _ in range(PAIRS_LOOKED_AT))])
+    few, crowds = list(listed.each_value), spread([*listed.crowds], PAIRS_LOOKED_AT)
+    randoms = (listed.domain.random(rng) for _ in range(PAIRS_LOOKED_AT))
+    pairs = distinct([*few, *listed.corners, *crowds, *randoms])
+    sides = [facts_of_sides(pair, known) for pair in pairs]
     # Sorted, since the order of sets differs between processes.
-    each = [sorted(facts_of(pair.left) ^ facts_of(pair.right), key=str) for pair in pairs]
+    each = [sorted(left ^ right, key=str) for left, right in sides]
     apart = Counter(fact for facts in each for fact in facts)
     of_few = {fact for facts in each[: len(few)] for fact in facts}
     by_kind = defaultdict[str, list[Fact]](list)
@@ -384,7 +394,7 @@ class _Replay:
         game = PlantedGame(plan, own.size, own.ledger, own.claim, fault=fault, sample=self.sample, **more)  # type: ignore[arg-type]
         pool = {look.key: look for look in self.looks if not self._shows(fault, look.pair)}
         rng = rng_at(plan.settings.seed, Phase.SEARCH, own.size.number)
-        race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory)
+        race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory, known=own.ledger.listed)
         try:
             best = race.run(OF_NEIGHBOURS, own.size.search)
             if not self._shows(fault, best.pair):

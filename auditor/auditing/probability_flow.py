@@ -46,6 +46,7 @@ def audit_probability(ledger: Ledger) -> Audit:
                     plan.domain,
                     rng_at(plan.settings.seed, Phase.SEARCH, size.number),
                     pool,
+                    known=ledger.listed,
                 )
                 # A data set takes half as many outputs as a pair.
                 searches = 2 * size.search >= TUNING.least_outputs and not has_one_pair(plan.domain, race.rng)

@@ -14,7 +14,7 @@ queries, and outputs in which a fault is planted (:mod:`auditor.auditing.planted
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from auditor.auditing.tuning import TUNING, SearchTuning
 from auditor.bounds.digits import round_significant
 from auditor.interfaces import Domain, ManyNumbers
 from auditor.neighbours.pair import Pair, distinct
+from auditor.neighbours.search import Listed
 
 # Utilities are compared to DIGITS digits, since further digits depend on the processor and would decide ties.
 DIGITS = 6
@@ -113,7 +114,8 @@ class PairSource:
 class Race(Generic[G]):
     """A race on a domain. ``pool`` holds the looks by their keys, and ``spent`` is how many outputs the race has drawn.
 
-    ``memory`` keeps what sources ask of the domain.
+    ``memory`` keeps what sources ask of the domain at random. ``listed`` is what the domain lists, which earlier races may have
+    asked for (``known``).
     """
 
     game: G
@@ -123,6 +125,7 @@ class Race(Generic[G]):
     tuning: SearchTuning = TUNING
     spent: float = 0
     memory: dict[str, Any] = field(default_factory=dict)
+    known: InitVar[Listed | None] = None
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what ``make`` returned when first asked for this name."""
@@ -130,8 +133,9 @@ class Race(Generic[G]):
             self.memory[name] = make()
         return self.memory[name]
 
-    def __post_init__(self) -> None:
-        self.simple = {pair.key() for pair in self.domain.simplest()[:6]}
+    def __post_init__(self, known: Listed | None) -> None:
+        self.listed = known if known is not None and known.domain is self.domain else Listed(self.domain)
+        self.simple = {pair.key() for pair in self.listed.simplest[:6]}
 
     def run(self, sources: Sequence[PairSource], outputs: int, first: Sequence[Pair] = ()) -> Look:
         """Let the sources propose, halve, and return the look of the largest utility: the first pair if outputs suffice for none.
@@ -145,7 +149,7 @@ class Race(Generic[G]):
             self._from_source(source, scale * source.share * outputs)
         self.pool = {look.key: look for look in self.game.refocus([*self.pool.values()])}
         self._halve(outputs - (self.spent - before), first)
-        return next(iter(self.ranked().deciding), Look((*first, *self.domain.corners()[:1])[0]))
+        return next(iter(self.ranked().deciding), Look((*first, *self.listed.corners[:1])[0]))
 
     def _from_source(self, source: PairSource, outputs: float) -> None:
         before = self.spent
@@ -170,8 +174,10 @@ class Race(Generic[G]):
         return max(0, int(outputs)) // (1 if self.game.exact else self.tuning.first_look)
 
     def _known(self, proposed: Pair | Look) -> Look:
+        if known := self.pool.get(proposed.key if isinstance(proposed, Look) else proposed.key()):
+            return known
         look = proposed if isinstance(proposed, Look) else Look(proposed)
-        return self.pool.get(look.key) or replace(look, simple=look.pair.key() in self.simple)
+        return replace(look, simple=True) if look.pair.key() in self.simple else look
 
     def ranked(self) -> Ranked:
         """Return all looks, the most useful first. Looks of equal utility keep the order in which they came."""
@@ -198,7 +204,7 @@ class Race(Generic[G]):
         """Return the looks that stay in a race of so many: the most useful, and the challengers."""
         likeliest, surest = self.ranked()
         if not likeliest:
-            return [Look(pair) for pair in (first or self.domain.corners()[:1])]
+            return [Look(pair) for pair in (first or self.listed.corners[:1])]
         simple = [look for look in likeliest if look.simple][:1]
         apart = [look for look in likeliest if look.along][: max(1, number // 2)]
         chosen = [*likeliest[:1], *simple, *surest[:1], *map(self._known, first), *apart, *likeliest[1:]]

@@ -73,9 +73,9 @@ def _distances(race: Race[OutputGame], pairs: Sequence[Pair], size: int) -> list
 
 def _in_turns(race: Race[Any]) -> Iterator[Pair]:
     """Yield pairs of all kinds, which take turns."""
-    domain = race.domain
-    randoms = (domain.random(race.rng) for _ in range(race.tuning.most_compared))
-    kinds = domain.simplest(), domain.each_value(), domain.crowds(), domain.corners(), randoms
+    listed = race.listed
+    randoms = (listed.domain.random(race.rng) for _ in range(race.tuning.most_compared))
+    kinds = listed.simplest, listed.each_value, listed.crowds, listed.corners, randoms
     yield from filter(None, itertools.chain.from_iterable(itertools.zip_longest(*kinds)))
 
 
@@ -143,7 +143,7 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
 
 
 def _simplest(race: Race[Any], outputs: float) -> list[Pair]:
-    return race.domain.simplest()
+    return race.listed.simplest
 
 
 def _others(race: Race[Any], outputs: float) -> list[Pair]:
@@ -151,14 +151,14 @@ def _others(race: Race[Any], outputs: float) -> list[Pair]:
     the others.
     """
     tuning = race.tuning
-    corners = race.once("corners", lambda: candidates(race.domain, race.rng))
+    corners = race.once("corners", lambda: candidates(race.listed, race.rng))
     room = max(1, race.room(outputs))
     # Outputs with the same noise rank many more pairs than these.
     if getattr(race.game, "same_noise", False) and ranks_pairs(race):
         room = min(room, max(tuning.most_others, int(outputs) // tuning.each_of_others))
     # A crowd takes long to make, and the likeliest come first.
     most = tuning.crowds_made * (room // 3)
-    crowds = race.once(f"{most} crowds", lambda: distinct(race.domain.crowds(), most))
+    crowds = race.once(f"{most} crowds", lambda: distinct(race.listed.crowds, most))
     room = min(room, len(corners) + len(crowds))
     seen = {key for key, look in race.pool.items() if look.outputs >= int(outputs) / room / 4}
     corners, crowds = ([pair for pair in pairs if pair.key() not in seen] for pairs in (corners, crowds))
@@ -202,9 +202,14 @@ def _edges(race: Race[OutputGame], outputs: float) -> list[Pair]:
 def _paths(race: Race[OutputGame], outputs: float) -> list[Look]:
     """Propose data sets some moves apart: a small loss adds up along a path, so that its ends show it with fewer outputs."""
     most = min(race.tuning.most_paths, int(outputs) // (2 * race.tuning.look))
-    pairs = race.once(f"{most} pairs on paths", lambda: candidates(race.domain, race.rng, most))
-    paths = [(pair, tuple(path(race.domain, pair, race.game.steps))) for pair in pairs]
-    return [Look(pair, along=along, ends=ends(along)) for pair, along in paths if len(along) > 1]
+    steps = race.game.steps
+
+    def paths() -> list[Look]:
+        pairs = candidates(race.listed, race.rng, most)
+        along = [(pair, tuple(path(race.domain, pair, steps))) for pair in pairs]
+        return [Look(pair, along=way, ends=ends(way)) for pair, way in along if len(way) > 1]
+
+    return race.once(f"{most} paths of {steps}", paths)  # type: ignore[no-any-return]
 
 
 def _step_of_the_best(race: Race[OutputGame], outputs: float) -> list[Pair]:

@@ -161,7 +161,7 @@ def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None
     not known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
     """
     plan = ledger.plan
-    if any(ledger.distances.values()):
+    if any(any(apart.values()) for apart in ledger.distances.values()):
         return ""
     if not ledger.reproducible or plan.settings.seconds is not None:
         return None

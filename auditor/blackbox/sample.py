@@ -116,7 +116,7 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
     """Cut the labels of a batch into at least ``least`` pieces, if there are enough. Each takes a call on each side."""
     number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
-    return np.array_split(labels, number)
+    return [labels] if number == 1 else np.array_split(labels, number)
 
 
 @dataclass(slots=True)
@@ -275,10 +275,10 @@ def apart(first: Outputs, second: Outputs) -> float:
     left, right = (np.array([column.numbers[:size] for column in side]) for side in columns)
     with np.errstate(invalid="ignore", over="ignore"):
         noise = (_spread(left) + _spread(right)) / 2
-        gap = np.where(left == right, 0.0, np.abs(left - right))
+        gap = np.where(left == right, 0.0, np.abs(left - right))  # equal infinities are not apart
         parts = np.where(gap > 0, MOST, 0.0)
         np.divide(gap, noise, out=parts, where=(noise > 0) & np.isfinite(noise))
-    parts = np.minimum(np.nan_to_num(parts, nan=MOST), MOST)
+    parts = np.fmin(parts, MOST)  # MOST for NaN
     for place, (a, b) in enumerate(zip(*columns, strict=True)):
         if a.codes is not None or b.codes is not None:
             _of_atoms(parts[place], a, b)
@@ -289,7 +289,7 @@ def _spread(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean distance of consecutive outputs, for each column."""
     if numbers.shape[1] < 2:
         return np.zeros((len(numbers), 1))
-    return np.asarray(np.abs(np.diff(numbers, axis=1)).mean(axis=1, keepdims=True))
+    return np.asarray(np.abs(numbers[:, 1:] - numbers[:, :-1]).sum(axis=1, keepdims=True) / (numbers.shape[1] - 1))
 
 
 def _of_atoms(parts: NDArray[np.float64], left: OutputColumn, right: OutputColumn) -> None:

@@ -261,16 +261,17 @@ def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float)
     ]
     evidence, means, probabilities = np.stack(parts, axis=1)[:, :, which]
     short, unlike = short[which], unlike[which]
-    weights = np.zeros(evidence.shape)  # the posterior probability of each part, of shape (parts, prospects)
-    for share in np.unique(unlike):
-        alike = unlike == share
-        likelihoods = np.exp(evidence[:, alike] - evidence[:, alike].max(axis=0))
-        shares = assumed = np.array([(1 - share) / 2, (1 - share) / 2, share])
-        for _ in range(EM_STEPS):
-            posterior = shares[:, None] * likelihoods
-            posterior /= posterior.sum(axis=0)
-            shares = (SHARES_WEIGHT * assumed + posterior.sum(axis=1)) / (SHARES_WEIGHT + posterior.shape[1])
-        weights[:, alike] = posterior
+    # Prospects of one prior share have shares of their own; all arrays are of shape (parts, prospects) or (parts, prior shares).
+    share, group = np.unique(unlike, return_inverse=True)
+    shares = assumed = np.stack([(1 - share) / 2, (1 - share) / 2, share])
+    likelihoods, is_of = (
+        np.exp(evidence - evidence.max(axis=0)),
+        (group[:, None] == np.arange(len(share))).astype(np.float64),
+    )
+    for _ in range(EM_STEPS):
+        weights = shares[:, group] * likelihoods
+        weights /= weights.sum(axis=0)
+        shares = (SHARES_WEIGHT * assumed + weights @ is_of) / (SHARES_WEIGHT + is_of.sum(axis=0))
     expected = (weights * means).sum(axis=0)
     bounds = np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
     return (weights * probabilities).sum(axis=0), bounds
@@ -288,7 +289,10 @@ class _Estimates(NamedTuple):
     def log_correction(self, loss: Floats) -> Floats:
         """Return ln(exact likelihood / normal approximation) of each estimate at each loss; shape (estimates, losses)."""
         wins, losses, log_odds = self.wins[:, None], self.losses[:, None], loss + self.free[:, None]
-        of_rule = -wins * np.logaddexp(0.0, -log_odds) - losses * np.logaddexp(0.0, log_odds)
+        # −wins ln(1 + e^−x) − losses ln(1 + e^x), in a quarter of the time that logaddexp takes.
+        of_rule = (
+            -(wins + losses) * np.log1p(np.exp(-np.abs(log_odds))) - np.where(log_odds > 0, losses, -wins) * log_odds
+        )
         normal = -(((loss - self.loss[:, None]) / self.error[:, None]) ** 2) / 2
         return np.where(wins + losses > 0, of_rule - normal, 0.0)
 
@@ -299,7 +303,7 @@ def _posterior(
     """Return, for each estimate, under a normal prior: the log-evidence, the posterior mean loss, and the posterior
     probability that the loss exceeds ``needed``.
     """
-    from scipy.special import logsumexp, ndtr
+    from scipy.special import ndtr
 
     centre = min(centre, 1e100)  # no loss is near, and the square is finite
     variance = estimates.error**2
@@ -308,8 +312,10 @@ def _posterior(
     mean, deviation = centre + gain * (estimates.loss - centre), np.sqrt(gain * variance)
     at = mean[:, None] + deviation[:, None] * NODES
     weights = -(NODES**2) / 2 + estimates.log_correction(at)
-    total = logsumexp(weights, axis=1)
-    shares = np.exp(weights - total[:, None])
+    largest = weights.max(axis=1, keepdims=True)
+    shares = np.exp(weights - largest)
+    sums = shares.sum(axis=1, keepdims=True)
+    shares, total = shares / sums, (largest + np.log(sums))[:, 0]
     # A node stands for all losses up to half a step away, so half a step is added to the noise.
     blurred = np.sqrt(noise**2 + (deviation * NODE_STEP / 2) ** 2)
     probability = (shares * ndtr((at - needed[:, None]) / np.maximum(blurred, 1e-12)[:, None])).sum(axis=1)

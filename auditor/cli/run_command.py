@@ -78,6 +78,7 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
                     warn(f"note: {plan.name}: {what}; to forget all earlier runs, remove {files}")
             configurations[i] = replace(configuration, plans=plans)
         gc.freeze()  # otherwise Python's collector goes through all imported objects again and again
+        gc.set_threshold(50_000)  # a search makes and drops millions of objects, of which hardly any are in cycles
         return audit_and_report(configurations, options, journals, baselines)
 
 

@@ -43,6 +43,11 @@ class Event:
         """See Test."""
         return [counts for (counts,) in count_events([self], sample, number)]
 
+    @property
+    def is_one_tailed(self) -> bool:
+        """Whether the rule never guesses one of the sides."""
+        return not {LEFT, RIGHT} <= self.rule.worths
+
     def occurs_in(self, sample: Sample) -> bool:
         """Whether the rule guesses on any output of either side."""
         both = self.count(sample)
@@ -112,12 +117,11 @@ def count_events(events: Sequence[Event], sample: Sample, parts: int = 1) -> lis
         rules = [events[at].rule for at in same]
         counted = [count_rules(rules, event.feature.extract(side), (LEFT, RIGHT), parts) for side in sides]
         guesses |= {at: [[of_rules[i] for of_rules in side] for side in counted] for i, at in enumerate(same)}
-    one_tailed = [not {LEFT, RIGHT} <= event.rule.worths for event in events]
     sizes = [[end - start for start, end in part_ends(side.size, parts)] for side in sides]
 
     def of_event(at: int, part: int) -> GuessCounts:
         (nl, nr), ((ll, lr), (rl, rr)) = (size[part] for size in sizes), (side[part] for side in guesses[at])
-        return GuessCounts(Counts(ll, nl, rl, nr), Counts(lr, nl, rr, nr), one_tailed[at])
+        return GuessCounts(Counts(ll, nl, rl, nr), Counts(lr, nl, rr, nr), events[at].is_one_tailed)
 
     return [tuple(of_event(at, part) for at in range(len(events))) for part in range(parts)]
 

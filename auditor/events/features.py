@@ -175,7 +175,7 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
     numbers = numbers[np.isfinite(numbers)]
     is_whole = numbers == np.rint(numbers)
     others = numbers[~is_whole]
-    if not (others.size and is_whole.any()):
+    if others.size in (0, numbers.size):
         with np.errstate(over="ignore", invalid="ignore"):
             digits = others * 10.0 ** (MOST_DIGITS - np.ceil(np.log10(np.abs(others))))
             return bool(np.any(np.abs(digits - np.rint(digits)) < 1e-3))

@@ -134,7 +134,7 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         finite = np.clip(
             numbers[np.isfinite(numbers)], -LARGEST_FLOAT / 4, LARGEST_FLOAT / 4
         )  # no difference overflows
-        quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
+        quantiles = np.unique(_quantiles(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(map(round_significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
@@ -142,6 +142,14 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         order = [i for i in np.argsort(-frequencies, kind="stable")[:16] if 8 <= frequencies[i] < len(column.codes)]
         atoms = tuple(column.atoms[i] for i in order)
     return _Terms(column.name, bends, atoms) if bends or atoms else None
+
+
+def _quantiles(numbers: Floats, levels: Sequence[float]) -> Floats:
+    """Return what ``np.quantile`` does, in a quarter of the time that it takes for a few numbers."""
+    numbers, at = np.sort(numbers), np.multiply(levels, len(numbers) - 1)
+    below = np.floor(at).astype(np.intp)
+    low, high = numbers[below], numbers[np.minimum(below + 1, len(numbers) - 1)]
+    return np.asarray(low + (high - low) * (at - below))
 
 
 def _design(terms: Sequence[_Terms], products: Sequence[tuple[int, int]], outputs: Outputs) -> Floats:

@@ -71,7 +71,7 @@ def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice
 def _repeated(table: BlockTable) -> Iterable[_Seen]:
     """Return the rare numbers that occur more than once, with their counts; none if more than MOST_RARE do."""
     numbers = table.both.numbers
-    if not len(numbers):
+    if not np.any(numbers[1:] == numbers[:-1]):
         return ()
     begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     times = np.diff(begins, append=len(numbers))
@@ -121,17 +121,22 @@ def _beyond(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice]:
 def _ends(left: Floats, right: Floats) -> Cells | None:
     """Return the rule that guesses a side on its runs, without the quarter of each run nearest to the other side.
 
-    A run is the numbers of a side below, or above, all numbers of the other side. Return None without runs. Return None
-    if the sides do not overlap either, since rules on frequent events show this.
+    A run is the numbers of a side below, or above, all numbers of the other side. Return None if all runs together are too short.
+    Return None if the sides do not overlap either, since rules on frequent events show this.
     """
     if not (len(left) and len(right)):
         return None
     low, high = float(max(left[0], right[0])), float(min(left[-1], right[-1]))
     if low > high:
         return None
+    ends = [
+        (numbers[: numbers.searchsorted(low)], numbers[numbers.searchsorted(high, "right") :])
+        for numbers in (left, right)
+    ]
+    if sum(len(run) for runs in ends for run in runs) < LEAST_BEYOND:
+        return None
     edges, values = list[float](), [ABSTAIN]
-    for side, numbers in ((LEFT, left), (RIGHT, right)):
-        below, above = numbers[: np.searchsorted(numbers, low)], numbers[np.searchsorted(numbers, high, side="right") :]
+    for side, (below, above) in zip((LEFT, RIGHT), ends, strict=True):
         if len(below):
             edges.insert(0, shortest_decimal(float(below[math.ceil(0.75 * len(below)) - 1]), low))
             values.insert(0, side)

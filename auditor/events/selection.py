@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.intervals import Floats, finite_exp
 from auditor.defaults import BITS, VALUES
 from auditor.events.blocks import LEAST_IN_CELL, BlockTable, Choice, Forecaster, RuleCounts, RuleForecast
@@ -149,15 +150,16 @@ def frequent_rules(
     return careful, surest or _best_by(forecaster.with_margin(BOLD).forecast, values, forecaster)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class FewOutputs:
     """The columns of all features for a few outputs, from which only one threshold can be learned.
 
     A search tries hundreds of pairs with a few dozen outputs each, so all columns are sorted in one NumPy call.
     ``order`` sorts the outputs by each column, of shape (columns, outputs). ``numbers`` holds the sorted numbers, then
-    NaN for each atom, and one more NaN. ``is_left`` says which outputs are of the left side.
+    NaN for each atom, and one more NaN. ``is_left`` says which of the ``outputs`` are of the left side, which come first.
     """
 
+    outputs: Outputs
     columns: Sequence[tuple[Feature, OutputColumn]]
     is_left: NDArray[np.bool_]
     order: NDArray[np.intp]
@@ -170,8 +172,36 @@ class FewOutputs:
         columns = [(feature, feature.extract(both)) for feature in _features(both, kinds)]
         numbers = stacked([column for _, column in columns]).reshape(len(columns), both.size)
         order = np.argsort(numbers, axis=1, kind="stable")
-        in_order = np.pad(np.take_along_axis(numbers, order, axis=1), ((0, 0), (0, 1)), constant_values=np.nan)
-        return cls(columns, np.arange(sample.size) < sample.left.size, order, in_order)
+        in_order = np.full((len(columns), both.size + 1), np.nan)
+        in_order[:, :-1] = numbers[np.arange(len(columns))[:, None], order]
+        return cls(both, columns, np.arange(both.size) < sample.left.size, order, in_order)
+
+    @functools.cached_property
+    def is_number(self) -> NDArray[np.bool_]:
+        """Which entries of ``order`` are numbers."""
+        return ~np.isnan(self.numbers[:, :-1])
+
+    @functools.cached_property
+    def is_last(self) -> NDArray[np.bool_]:
+        """Which of the sorted numbers differ from the next, as the last of all does from the NaN that follows."""
+        return np.asarray(self.is_number & (self.numbers[:, :-1] != self.numbers[:, 1:]))
+
+    @functools.cached_property
+    def tails(self) -> NDArray[np.int64]:
+        """How many numbers of each side lie up to each number, and beyond; of shape (sides, columns, low or high, numbers)."""
+        is_left = self.is_left[self.order]
+        reached = np.stack([is_left & self.is_number, ~is_left & self.is_number]).cumsum(axis=2, dtype=np.int64)
+        return np.stack([reached, reached[:, :, -1:] - reached], axis=2)
+
+    def count(self, event: Event) -> GuessCounts:
+        """Return what ``Event.count`` does. Most events are about a column that is known."""
+        known = (column for feature, column in self.columns if feature == event.feature)
+        guesses = event.rule.look_up(next(known, None) or event.feature.extract(self.outputs))
+        on_left = int(np.count_nonzero(self.is_left))
+        sides, trials = (guesses[:on_left], guesses[on_left:]), (on_left, len(guesses) - on_left)
+        (ll, rl), (lr, rr) = ([int(np.count_nonzero(side == guess)) for guess in (LEFT, RIGHT)] for side in sides)
+        left, right = Counts(ll, trials[0], lr, trials[1]), Counts(rl, trials[0], rr, trials[1])
+        return GuessCounts(left, right, event.is_one_tailed)
 
     def threshold(self) -> Event:
         """Return the rule with most right guesses, the first of equal ones. Return ALWAYS_LEFT if no feature varies.
@@ -184,9 +214,9 @@ class FewOutputs:
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
-        reached = np.cumsum(np.where(np.isnan(low), 0.0, weights[self.order]), axis=1)
+        reached = np.cumsum(np.where(self.is_number, weights[self.order], 0.0), axis=1)
         # The gain of a threshold is the weight of its wins less that of its losses. It is −∞ where no threshold can be.
-        gains = np.where(~np.isnan(low) & (low != high), np.abs(2 * reached - reached[:, -1:]), -np.inf)
+        gains = np.where(self.is_last, np.abs(2 * reached - reached[:, -1:]), -np.inf)
         of_atoms = [_excess(column, weights) for _, column in self.columns]
         best, most = 0, -np.inf
         for row, gain in enumerate(gains.max(axis=1).tolist()):
@@ -211,15 +241,11 @@ class FewOutputs:
         if not self.order.size:
             return None
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
-        is_left, there = self.is_left[self.order], ~np.isnan(low)
-        # The counts of each side's outputs up to each number, and beyond the number. One half is added to each count.
-        sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
-        reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
-        tails = np.stack([reached, total - reached], axis=2) + 0.5
+        tails = self.tails + 0.5  # one half is added to each count
         left, right = np.log(tails)
         log_odds = left - right
         sure = np.abs(log_odds) - np.sqrt((1 / tails).sum(axis=0))
-        sure = np.where((~np.isnan(high) & (low != high))[:, None], sure, -np.inf)
+        sure = np.where((self.is_last & ~np.isnan(high))[:, None], sure, -np.inf)
         row, is_high, at = best = tuple(map(int, np.unravel_index(sure.argmax(), sure.shape)))
         if not sure[best] > 0:
             return None
@@ -237,12 +263,7 @@ class FewOutputs:
             return None
         factor = float(finite_exp(np.float64(epsilon)))
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
-        is_left, there = self.is_left[self.order], ~np.isnan(low)
-        sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
-        reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
-        tails = np.stack([reached, total - reached], axis=2)  # of shape (sides, columns, low or high, thresholds)
-        spent = np.stack([_spent(tails[own], tails[1 - own], factor) for own in (0, 1)])
-        spent = np.where((there & ~(low == high))[:, None], spent, -np.inf)
+        spent = np.where(self.is_last[:, None], _spent(self.tails, self.tails[::-1], factor), -np.inf)
         own, row, is_high, at = best = tuple(map(int, np.unravel_index(spent.argmax(), spent.shape)))
         most, guess = float(spent[best]), (LEFT, RIGHT)[own]
         if np.isnan(high[row, at]):  # any number
@@ -251,6 +272,8 @@ class FewOutputs:
             edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
             event = Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
         for feature, column in self.columns:
+            if column.codes is None:
+                continue
             of_left, of_right = (_times(column, side) for side in (self.is_left, ~self.is_left))
             for guess, one, other in ((LEFT, of_left, of_right), (RIGHT, of_right, of_left)):
                 of_atoms = _spent(one, other, factor)
@@ -267,6 +290,8 @@ def unusual_forms(sample: Sample) -> tuple[int, int]:
     form than most outputs. The event needs no learning, so it can be counted in every output of a search.
     """
     both = concatenate([sample.left, sample.right])
+    if all(column.codes is None or column.only_atom is not None for column in both.columns):
+        return 0, 0
     form = np.zeros(both.size, np.int64)
     for column in both.columns:
         if column.codes is not None:

@@ -326,9 +326,9 @@ def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
     """Return the moduli for the whole numbers in a column, which may hold other numbers and atoms, too."""
     numbers = column.numbers[:FIRST_NUMBERS][column.is_finite[:FIRST_NUMBERS]]
     # A float above 2⁶⁴ is whole by its size alone.
-    different = np.unique(numbers[(numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**64)])
-    reach = np.ptp(different) if different.size else 0.0
-    if reach < NARROW or len(different) <= min(MANY, len(numbers) / 2):
+    whole = numbers[(numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**64)]
+    reach = np.ptp(whole) if whole.size else 0.0
+    if reach < NARROW or len(np.unique(whole)) <= min(MANY, len(numbers) / 2):
         return ()
     return (
         FEW_MODULI

@@ -33,6 +33,8 @@ from auditor.methods.score_cells import Constant, count_in_cells, count_score_ev
 ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 # Each of CLIPS clips the score at a quantile of each side and at ± a value (nats): less divergence, and less variance.
 CLIPS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
+# A cell with ENOUGH outputs or more shows the expectation of a payoff in it.
+ENOUGH = 10
 # ``foreseen`` clips a Gaussian mechanism's score at ± FORESEEN_CUT (nats), or one output could lose all the wealth.
 FORESEEN_CUT = 3.0
 # The scores (nats) tried for an outcome that only one data set has. A larger one risks more of the wealth.
@@ -111,6 +113,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         # With few outputs, every third choice is tried: noise would decide finer ones, and a search has many pairs.
         step = 1 if judge.size >= 5_000 else 3
         best, best_estimate = ScoreTest(Constant(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NO_ESTIMATE
+        if max(judge.left.size, judge.right.size) < ENOUGH:  # as in each first look at a pair
+            return best, best_estimate
         # More outputs are used than for rules, since a divergence needs the values of the score, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
@@ -122,10 +126,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
                 # they are raised to the number that the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
                 q = np.where(q < 8, np.maximum(q, expected), q)
-                cut = [np.clip(_clip_score(values, p, q, share), -most, most) for share, most in CLIPS[::step]]
-                wager, estimate = self._tune_wagers(
-                    self.claim.orders(ORDERS_TRIED)[::step], np.array(cut), p, q, swapped
-                )
+                cut, orders = _clipped(values, p, q, CLIPS[::step]), self.claim.orders(ORDERS_TRIED)[::step]
+                wager, estimate = self._tune_wagers(orders, cut, p, q, swapped)
                 if wager is not None and estimate.forecast > best_estimate.forecast:
                     best, best_estimate = ScoreTest(feature, edges, wager), estimate
         return best, best_estimate
@@ -342,21 +344,30 @@ def _cut_into_cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...],
 
 
 def _have_enough_outputs(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArray[np.bool_]:
-    """Whether cells with ten outputs or more make up 80 % of both expectations, for each order with its row of values.
+    """Whether cells with ENOUGH outputs or more make up 80 % of both expectations, for each order with its row of values.
 
     At high orders, most of an expectation may come from a tail with few outputs.
     """
     enough, values = np.ones(len(order), np.bool_), values - values.max(axis=1, keepdims=True)
     for counts, power in ((p, order - 1), (q, order)):
         terms = np.exp(power[:, None] * values)
-        enough &= terms @ np.where(counts >= 10, counts, 0.0) >= 0.8 * (terms @ counts)
+        enough &= terms @ np.where(counts >= ENOUGH, counts, 0.0) >= 0.8 * (terms @ counts)
     return enough
 
 
-def _clip_score(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
-    """Clip a score from below at the quantile ``share`` of Q's outputs, and from above at that of P's outputs."""
+def _clipped(values: Floats, p: Floats, q: Floats, clips: Sequence[tuple[float, float]]) -> Floats:
+    """Return a score, clipped in several ways, of shape (clips, cells).
+
+    A clip (share, most) is from below at the quantile ``share`` of Q's outputs, from above at that of P's, and at ± most.
+    """
     order = np.argsort(values, kind="stable")
-    low = values[order][np.searchsorted(np.cumsum(q[order]), share * q.sum())] if share else values.min()
-    above = np.searchsorted(np.cumsum(p[order][::-1]), share * p.sum())
-    high = values[order][::-1][min(above, len(values) - 1)] if share else values.max()
-    return np.clip(values, min(low, high), max(low, high))
+    rising, falling = values[order], values[order[::-1]]
+    of_q, of_p = np.cumsum(q[order]), np.cumsum(p[order[::-1]])
+    lows, highs = np.empty((2, len(clips), 1))
+    for at, (share, most) in enumerate(clips):
+        low, high = rising[0], falling[0]
+        if share:
+            low = rising[of_q.searchsorted(share * q.sum())]
+            high = falling[min(of_p.searchsorted(share * p.sum()), len(values) - 1)]
+        lows[at], highs[at] = (min(max(end, -most), most) for end in (min(low, high), max(low, high)))
+    return np.minimum(np.maximum(values, lows), highs)

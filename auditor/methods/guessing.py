@@ -146,7 +146,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         """
         first, second = halves
         careful, bold = (
-            HeldOutWins.of(of_first.count(second.sample) + of_second.count(first.sample))
+            HeldOutWins.of(second.count(of_first) + first.count(of_second))
             if of_first and of_second
             else HeldOutWins(0, 0, 0, 1)
             for of_first, of_second in zip(self._of_half(first, few), self._of_half(second, few), strict=True)
@@ -245,7 +245,7 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         learned = EventCounts()
         for event, half in zip(events, reversed(some), strict=True):
             if event is not None:  # outputs on which no event is counted say nothing
-                learned = learned.pool(EventCounts.of(event.count(half.sample)))
+                learned = learned.pool(EventCounts.of(half.count(event)))
         return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
@@ -597,6 +597,11 @@ class _Half:
         if kinds not in self.known:
             self.known[kinds] = FewOutputs.of(self.sample, kinds)
         return self.known[kinds]
+
+    def count(self, event: Event) -> GuessCounts:
+        """Count an event on these outputs, by columns that are known."""
+        few = next(iter(self.known.values()), None)
+        return event.count(self.sample) if few is None else few.count(event)
 
 
 def _halves_of(sample: Sample) -> tuple[_Half, _Half]:

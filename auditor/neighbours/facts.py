@@ -38,7 +38,7 @@ def facts_of(dataset: Any) -> frozenset[Fact]:
     data = plain(dataset)
     if not isinstance(data, list):
         return frozenset({Fact("a certain value", _hashable(data))})
-    return frozenset(_of_records([_hashable(record) for record in data], data))
+    return frozenset(_of_records([*map(_hashable, data)], data))
 
 
 def _of_records(records: Sequence[Hashable], data: Sequence[Any]) -> Iterator[Fact]:

@@ -77,7 +77,9 @@ class Arrays(DataForm):
         given = () if self.kind else (records for records in (data, other) if records is not None and len(records))
         both = [*map(np.array, given)]
         kind = np.result_type(*both) if both else np.dtype(self.kind or np.float64)
-        return np.array(data, dtype=kind).reshape(len(data), *self.shape)
+        # The first is of ``data``, unless these are empty.
+        built = both[0] if both and len(data) and both[0].dtype == kind else np.array(data, dtype=kind)
+        return built.reshape(len(data), *self.shape)
 
     def code(self, built: Any) -> str:
         shape = "" if built.size else f".reshape({built.shape})"
@@ -118,6 +120,10 @@ class Pair:
     origin: Any = field(default=None, compare=False, repr=False)
     _texts: tuple[str, str] | None = field(default=None, init=False, compare=False, repr=False)
     _key: str | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what a mechanism needs, and not how the pair was made, nor its texts: these are several times as long."""
+        return Pair, (self.left, self.right, self.relation, self.form, self.grows)
 
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""

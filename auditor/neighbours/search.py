@@ -1,7 +1,9 @@
 """What searches ask of a domain: candidates, paths, and the edges at which the kind of output changes."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +16,54 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 # kinds(pairs) -> for each pair, the kinds of output on its sides.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
+
+class Remembered(Iterable[Pair]):
+    """Pairs that are made when they are first read, and kept: reading them again makes none."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._made, self._rest = list[Pair](), iter(pairs)
+
+    def __iter__(self) -> Iterator[Pair]:
+        for at in itertools.count():
+            if at == len(self._made):
+                if (pair := next(self._rest, None)) is None:
+                    return
+                self._made.append(pair)
+            yield self._made[at]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a domain lists. All rounds of an audit ask for it, and so does the search for each planted fault."""
+
+    domain: Domain
+
+    @functools.cached_property
+    def corners(self) -> list[Pair]:
+        """See Domain."""
+        return self.domain.corners()
+
+    @functools.cached_property
+    def simplest(self) -> list[Pair]:
+        """See Domain."""
+        return self.domain.simplest()
+
+    @functools.cached_property
+    def each_value(self) -> Remembered:
+        """See Domain."""
+        return Remembered(self.domain.each_value())
+
+    @functools.cached_property
+    def crowds(self) -> Remembered:
+        """See Domain."""
+        return Remembered(self.domain.crowds())
+
+    @functools.cached_property
+    def has_paths(self) -> bool:
+        """Whether the move of some corner can be repeated."""
+        return any(len(path(self.domain, pair, 2)) > 1 for pair in self.corners)
+
+
 # Enough halvings to bisect a range of a million.
 MOST_HALVINGS = 20
 
@@ -24,10 +74,10 @@ def has_one_pair(domain: Domain, rng: np.random.Generator) -> bool:
     return len(corners) == 1 and domain.random(rng).key() == corners[0].key()
 
 
-def candidates(domain: Domain, rng: np.random.Generator, most: int | None = None) -> list[Pair]:
-    """Return the domain's corners and half as many random pairs; if there are too many, ``most`` drawn from these."""
-    corners = domain.corners()
-    found = distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
+def candidates(listed: Listed, rng: np.random.Generator, most: int | None = None) -> list[Pair]:
+    """Return a domain's corners and half as many random pairs; if there are too many, ``most`` drawn from these."""
+    corners = listed.corners
+    found = distinct([*corners, *(listed.domain.random(rng) for _ in range(len(corners) // 2))])
     if most is None or len(found) <= most:
         return found
     return [found[i] for i in sorted(rng.permutation(len(found))[:most])]

@@ -138,7 +138,7 @@ class Table(Domain):
         return (*row[:1], *values) if self._owned else self._row(values)
 
     def _random_row(self, rng: np.random.Generator) -> Row:
-        return self._row([values.draw(rng) for values in self._values])
+        return self._values[0].draw(rng) if self._is_single else tuple([values.draw(rng) for values in self._values])
 
     def _in_persons(self, rows: Sequence[Row], first: int = 1) -> list[Row]:
         """Return the rows with owners (if rows have owners), numbered from ``first``, with the fewest rows each."""
@@ -213,7 +213,10 @@ class Table(Domain):
             right = reordered(right, made.turned, self._owned)
             if _equal(left, right):
                 return None
-        return replace(self._shown(left, right), origin=made)
+        shown = self._shown(left, right)
+        return Pair(
+            shown.left, shown.right, shown.relation, shown.form, shown.grows, made
+        )  # in a third of the time of replace
 
     def _moved(self, base: Rows, moves: Moves) -> Rows | None:
         """Return the rows after the moves; None if there is no row to remove or replace."""

@@ -3,6 +3,7 @@ a limit on the change by one person.
 """
 
 import copy
+import functools
 import itertools
 import math
 from abc import abstractmethod
@@ -109,6 +110,7 @@ class TotalsOfPeople(VectorOfTotals):
         self._grows = self.relation is Relation.ADD_REMOVE
         self.contributions = tuple(tuple(vector) for vector in contributions)
         self.people = self.values = Range.of("people", people)
+        self._corners = dict[int | None, list[Pair]]()
         low, high = self.people.low, self.people.high
         if low < 0 or not self.people.has_integer_ends:
             raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
@@ -133,7 +135,10 @@ class TotalsOfPeople(VectorOfTotals):
         return {**added, "people": counts(self.people), "relation": str(self.relation)}
 
     def corners(self) -> list[Pair]:
-        return list(dict.fromkeys(self._each_corner()))
+        # By kind, since the domains of all kinds are copies of one.
+        if self.kind not in self._corners:
+            self._corners[self.kind] = list(dict.fromkeys(self._each_corner()))
+        return list(self._corners[self.kind])
 
     def _each_corner(self) -> Iterator[Pair]:
         """Yield the corners; some repeat."""
@@ -208,6 +213,10 @@ class VectorWithinReach(VectorOfTotals):
             )
 
     def corners(self) -> list[Pair]:
+        return list(self._corners)
+
+    @functools.cached_property
+    def _corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]

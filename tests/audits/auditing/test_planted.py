@@ -29,6 +29,7 @@ from auditor.config.load import load_configuration
 from auditor.methods import method_for
 from auditor.neighbours.facts import Fact
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import Listed
 
 Rng = np.random.Generator
 PEOPLE = auditor.Records((0.0, 1.0), size=(0, 10))
@@ -46,6 +47,10 @@ def broken(records: Any, size: int, rng: Rng) -> Any:
 
 def numbers(size: int, shape: tuple[int, ...] = ()) -> Outputs:
     return from_batch(np.random.default_rng(0).laplace(size=(size, *shape)), size)
+
+
+def some_faults(most: int) -> list[PlantedFault]:
+    return planted_faults(Listed(PEOPLE), numbers(100), np.random.default_rng(3), most, (*EFFECTS, RARELY), {})
 
 
 @pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.words)
@@ -89,7 +94,7 @@ def test_a_fault_shows_on_data_with_the_fact_only() -> None:
 
 
 def test_faults_tell_neighbours_apart_and_are_the_same_for_a_seed() -> None:
-    faults = [planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), 12) for _ in range(2)]
+    faults = [some_faults(12) for _ in range(2)]
     assert faults[0] == faults[1]
     assert len(set(faults[0])) == 12
     rng = np.random.default_rng(4)
@@ -122,7 +127,7 @@ def test_faults_change_nothing_else_of_the_audit(passed: auditor.AuditResult) ->
 
 @pytest.mark.parametrize("most", [1, 2, 12])
 def test_as_many_faults_are_planted_as_are_asked_for(most: int) -> None:
-    assert len(planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), most)) == most
+    assert len(some_faults(most)) == most
 
 
 def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
@@ -186,7 +191,7 @@ def test_only_faults_that_the_outputs_would_show_are_planted() -> None:
 
 
 def test_kinds_of_facts_have_equal_shares_of_the_faults() -> None:
-    faults = planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), 41)
+    faults = some_faults(41)
     kinds = Counter(fault.fact.kind for fault in faults if fault.fact.kind != "any content")
     assert len(set(faults)) == 41 and len(kinds) >= 6
     # Four effects change a number, so a kind with a single fact has four faults.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import auditor
 from auditor.blackbox.canonical import from_list
@@ -28,3 +29,15 @@ def test_one_value_of_many_that_counts_twice_is_found() -> None:
     year = auditor.Frame({"day": {"type": "date", "low": "2024-01-01", "high": "2024-12-30"}})
     audit = auditor.audit(count, auditor.PureDP(1.0), year, samples=100_000, workers=1, isolate=False, shrink=False)
     assert audit.verdict == "violation"
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_and_missing_numbers_are_as_far_apart_as_can_be() -> None:
+    def far(one: list[Any], other: list[Any]) -> float:
+        return apart(from_list(one), from_list(other))
+
+    inf, nan = float("inf"), float("nan")
+    assert far([inf, inf], [inf, inf]) == far([nan, nan], [nan, nan]) == 0
+    assert far([inf, inf], [-inf, -inf]) == MOST
+    assert far([inf, 1.0], [1.0, 1.0]) == far([1e308, 1.0], [-1e308, 1.0]) == far([nan, 1.0], [2.0, 1.0]) == MOST / 2
+    assert far([0.0, 1.0, 3.0], [1.0, 2.0, 4.0]) == pytest.approx(2 / 3)

@@ -14,6 +14,7 @@ from auditor.bounds.utility import (
     Outlook,
     Prior,
     Prospect,
+    _Estimates,
     fit_prior,
     judge_prospects,
     utilities,
@@ -184,3 +185,30 @@ def test_a_prospect_counts_as_often_as_it_was_seen() -> None:
     assert len({*apart}) == len(equal)
     for one, other in zip(judge_prospects(equal, WIDE, 1.0), judge_prospects(apart, WIDE, 1.0), strict=True):
         assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_looks_of_one_prior_share_do_not_change_what_looks_of_another_are_worth() -> None:
+    """The shares of the mixture are fitted to the prospects of each prior share alone."""
+    rng = np.random.default_rng(3)
+    usual = [Prospect(loss, 0.2, 0.1, 0.05, 0.05) for loss in rng.normal(0.8, 0.2, 60)]
+    rare = [Prospect(loss, 0.3, 0.1, 0.05, UNLIKE_IF_RARE, 3, 0) for loss in rng.normal(2.0, 0.2, 30)]
+    turns = [prospect for two in zip(usual, rare, strict=False) for prospect in two]
+    together = judge_prospects([*turns, *usual[30:]], WIDE, 1.0)
+    for at, alone in ((0, usual[:30] + usual[30:]), (1, rare)):
+        number = min(30, len(alone))
+        expected = judge_prospects(alone, WIDE, 1.0)
+        for got, wanted in zip(together, expected, strict=True):
+            np.testing.assert_allclose(got[at : 2 * number : 2], wanted[:number], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 7), (7, 0), (12, 5), (0, 0)])
+def test_the_likelihood_of_a_rule_is_exact_where_odds_are_long(wins: int, losses: int) -> None:
+    """Against ln of the binomial likelihood, by ``logaddexp``. Sums of three numbers of size 10⁵ are off by 10⁻¹⁰."""
+    loss, error, free = 0.5, 0.7, 0.25
+    at = np.array([[-700.0, -40.0, -1.0, 0.0, 0.3, 40.0, 700.0]])
+    estimate = _Estimates(*(np.array([number], float) for number in (loss, error, wins, losses, free)))
+    log_odds = at + free
+    exact = -wins * np.logaddexp(0, -log_odds) - losses * np.logaddexp(0, log_odds) + ((at - loss) / error) ** 2 / 2
+    np.testing.assert_allclose(
+        estimate.log_correction(at), exact if wins + losses else 0 * exact, rtol=1e-12, atol=1e-9
+    )

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.events.logistic import LogisticScore, _design, fit_logistic
+from auditor.events.logistic import BENDS, LogisticScore, _design, _quantiles, fit_logistic
 
 
 def of(array: Any) -> Outputs:
@@ -222,3 +224,11 @@ def test_exchanging_the_sides_turns_the_score_round() -> None:
     left, right = of(laplace(0.0, 3000, rng)), of(laplace(1.0, 2000, rng))
     x = of(np.linspace(-4, 5, 100))
     assert scores(fitted(left, right), x) == pytest.approx(-scores(fitted(right, left), x), abs=1e-3)
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=40))
+def test_quantiles_are_those_of_numpy(numbers: list[float]) -> None:
+    expected = np.quantile(numbers, BENDS)
+    np.testing.assert_allclose(
+        _quantiles(np.array(numbers), BENDS), expected, rtol=1e-12, atol=1e-12 * np.abs(numbers).max()
+    )

@@ -11,6 +11,7 @@ from scipy import stats
 
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.outputs import ABSENT
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.utility import Prior, judge_prospects
@@ -19,7 +20,7 @@ from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import EvidenceSum, Place, WhereLargest, Whole
-from auditor.events.selection import ALWAYS_LEFT, FewOutputs, frequent_rules
+from auditor.events.selection import ALWAYS_LEFT, FewOutputs, frequent_rules, unusual_forms
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -287,3 +288,30 @@ def test_with_identical_sides_nothing_is_forecast() -> None:
         return rng.normal(size=size)
 
     assert METHOD.learn(draw(same, 20_000, 1)).forecast < 0.2
+
+
+MIXED = [0.0, 1.5, -2.0, 7.25, "yes", "no", None, float("inf"), [1.0, 2.0], ValueError("no"), 3]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_few_outputs_are_counted_as_all_outputs_are(seed: int) -> None:
+    """Rules of few outputs, on a column that other outputs hold or lack, against the counts that bounds use."""
+    rng = np.random.default_rng(seed)
+    first, second = (
+        Sample(*(from_list([MIXED[i] for i in rng.integers(len(MIXED), size=n)]) for n in (17, 12))) for _ in range(2)
+    )
+    few, others = FewOutputs.of(first), FewOutputs.of(second)
+    absent = Event(Place("output[5]"), Cells((), (LEFT,), {ABSENT: RIGHT}))
+    events = [few.threshold(), few.tail(), few.spending(0.1), ALWAYS_LEFT, absent]
+    for event in filter(None, events):
+        assert others.count(event) == event.count(second)
+        assert few.count(event) == event.count(first)
+
+
+def test_outputs_of_one_form_on_either_side_are_unusual_on_none() -> None:
+    def unusual(left: list[Any], right: list[Any]) -> tuple[int, int]:
+        return unusual_forms(Sample(from_list(left), from_list(right)))
+
+    assert unusual([0.5, 1.5], [2.5]) == unusual(["yes"] * 3, ["yes"] * 2) == (0, 0)
+    assert unusual(["yes"] * 3, ["no"] * 2) == unusual([0.5] * 3, [None] * 2) == (0, 2)
+    assert unusual([0.5, None, 0.5], [0.5]) == (1, 0)

@@ -24,8 +24,8 @@ from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
-from auditor.methods import guessing, method_for
-from auditor.methods.divergence import closest_refuted_pair
+from auditor.methods import divergence, guessing, method_for
+from auditor.methods.divergence import CLIPS, _clipped, closest_refuted_pair
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
 from auditor.neighbours.pair import Pair
 from benchmarks._mechanisms import gaussian, laplace, revealing
@@ -410,3 +410,30 @@ def test_a_profile_is_refuted_where_its_easiest_point_is() -> None:
 
 def test_so_few_outputs_show_no_outcome_at_all() -> None:
     assert method_for(auditor.PureDP(8.0), "fixed", 1e-3, 4_000).rarest(0.95) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_score_is_clipped_at_quantiles_of_the_outputs_of_either_side(seed: int) -> None:
+    """Against quantiles by their definition: outputs of Q in cells below the lower end, of P in cells above the upper end."""
+    rng = np.random.default_rng(seed)
+    values, (p, q) = rng.normal(0, 3, 12), rng.integers(1, 50, (2, 12)).astype(float)
+    clipped = _clipped(values, p, q, CLIPS)
+    for (share, most), row in zip(CLIPS, clipped, strict=True):
+        low = min(v for v in values if q[values <= v].sum() >= share * q.sum()) if share else values.min()
+        high = max(v for v in values if p[values >= v].sum() >= share * p.sum()) if share else values.max()
+        expected = np.clip(np.clip(values, min(low, high), max(low, high)), -most, most)
+        assert row.tolist() == expected.tolist()
+
+
+def test_looks_that_no_bet_can_be_learned_from_fit_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bet needs cells with ENOUGH outputs of the half that judges. One output more on each side, and scores are fitted."""
+    fitted = []
+    monkeypatch.setattr(divergence, "fit_logistic", lambda fit, most: fitted.append(fit))
+    method = method_for(auditor.ZeroConcentratedDP(0.5), "fixed", 1e-3, 100_000)
+    for each in (2 * divergence.ENOUGH - 2, 2 * divergence.ENOUGH):
+        rng = np.random.default_rng(each)
+        sample = Sample(*(from_batch(rng.normal(size=each) + side, each) for side in (0.0, 9.0)))
+        assert len(method.evidence(sample)) == 1
+    assert [fit.size for fit in fitted] == [2 * divergence.ENOUGH]
+    fewer = np.full(4, divergence.ENOUGH - 1.0)
+    assert not divergence._have_enough_outputs(np.ones(1), rng.normal(size=(1, 4)), fewer, 9 * fewer).any()

@@ -17,7 +17,7 @@ from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
-from auditor.neighbours.numbers import Range
+from auditor.neighbours.numbers import Range, _uniform
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
@@ -452,3 +452,12 @@ def test_a_domain_that_forgets_a_method_is_refused() -> None:
         InvalidInputError, match=r"the domain Alike has no .*mutate.*random.*; derive it from auditor\.extending"
     ):
         planned(lambda data, rng: 0.0, PureDP(1.0), Alike())  # type: ignore[arg-type]
+
+
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.integers(0, 2**32))
+def test_numbers_are_drawn_as_numpy_draws_them(low: float, span: float, seed: int) -> None:
+    """Records that were drawn before stay the same."""
+    ours, its = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(5):
+        assert _uniform(low, low + span, ours) == pytest.approx(its.uniform(low, low + span), rel=1e-14)
+    assert ours.bit_generator.state == its.bit_generator.state

@@ -1,6 +1,7 @@
 """Pairs of data sets: what counts as neighbouring, and data sets that a mechanism may change."""
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Arrays, Pair, Relation, check_neighbours, plain, relation_named, same
+from auditor.neighbours.records import Records
 
 NAN = math.nan
 RECORDS = st.one_of(st.integers(-3, 3), st.sampled_from(["a", "b"]), st.just(NAN), st.lists(st.integers(0, 1)))
@@ -162,3 +164,14 @@ def test_frames_are_shown_as_their_rows(library: str) -> None:
     assert plain([frame]) == [rows]
     if library == "polars":
         assert plain(frame.lazy()) == rows
+
+
+def test_a_pair_travels_without_how_it_was_made_and_is_the_same_pair() -> None:
+    domain = Records((0.0, 1.0), size=(100, 200))
+    pair = domain.random(np.random.default_rng(1))
+    key, empty = pair.key(), len(pickle.dumps(Pair((), (0.5,), pair.relation, pair.form)))
+    arrived = pickle.loads(pickle.dumps(pair))
+    assert (arrived, arrived.key(), arrived.grows, arrived.origin) == (pair, key, pair.grows, None)
+    assert arrived.dataset("left").tolist() == list(pair.left)
+    # A float takes nine bytes, and two more where a side repeats it; its text alone would take twenty.
+    assert len(pickle.dumps(pair)) < empty + 12 * (len(pair.left) + len(pair.right))
