@@ -174,7 +174,10 @@ class Hosted(Drawer):
             def due() -> float | None:
                 nonlocal seen
                 seen, since = journal.progress
-                return None if self.limit is None or since == math.inf else since + self.limit
+                if self.limit is None:
+                    return None
+                # The mechanism is not running, but may be soon: this is asked again then.
+                return (time.monotonic() if since == math.inf else since) + self.limit
 
             journal.clear()
             conversation = _Conversation(process)

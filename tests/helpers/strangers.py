@@ -216,3 +216,7 @@ def takes_its_time(case: Any, rng: np.random.Generator) -> float:
 def is_soon_drawn(case: Any, rng: np.random.Generator) -> Any:
     """Return an output that takes longer to read than to draw."""
     return [*map(str, rng.random(100).tolist())]
+
+
+def hangs(case: Any, rng: np.random.Generator) -> Any:
+    time.sleep(1000.0)

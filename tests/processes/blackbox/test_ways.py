@@ -7,7 +7,9 @@ ways. CI tries 500 examples, `HYPOTHESIS=explore` 20,000.
 
 import functools
 import itertools
+import math
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from hypothesis import given, settings
 
 from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.host import Hosted, hosted
+from auditor.blackbox.journal import Journal
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.process import ProcessEnded, close_idle
@@ -220,3 +223,17 @@ def test_the_time_to_read_outputs_is_not_that_of_the_mechanism() -> None:
     """A piece of these outputs takes over a second to read."""
     drawer = hosted(ways.source(strangers.is_soon_drawn, "strangers"), 0.5)
     assert drawer.draw(Pair(0, 0), np.ones(PIECE, np.bool_), np.random.default_rng(0)).failures == 0
+
+
+def test_a_mechanism_that_hangs_after_a_message_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The auditor may look at the clock before the host has gone on to the next outputs, while it still stands at infinity."""
+    looks, progress = itertools.count(), Journal.progress
+    monkeypatch.setattr(
+        Journal,
+        "progress",
+        property(lambda journal: (0, math.inf) if next(looks) < 2 else progress.__get__(journal)),
+    )
+    source = ways.source(strangers.hangs, "strangers")
+    drawer = hosted(source, 0.2, time.monotonic() + 60)  # the end of the audit, which would be an OverdueError
+    sample = drawer.draw(Pair(0, 0), np.ones(1, np.bool_), np.random.default_rng(0))
+    assert sample.left.failure() == "raises TimedOut: 'no answer within the time limit'"
