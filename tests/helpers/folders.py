@@ -19,6 +19,7 @@ PROJECT = TESTS.parent
 AN_AUDIT = "auditor.auditing.flow.reserve_host"
 STARTS = {
     "subprocess.Popen._execute_child": "a process; it belongs to tests/processes",
+    "auditor.blackbox.forking.begin": "a process; it belongs to tests/processes",
     "auditor.blackbox.process.Process.send": "a process; it belongs to tests/processes",
     "auditor.blackbox.workers.Processes.submit": "a worker process; it belongs to tests/processes",
     # What `carry_out` looks up in its own module, so that no test escapes that has imported `carry_out` itself.

@@ -22,7 +22,9 @@ def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
     most = min(6000, samples)
     search = most if plan.settings.search is None else min(most, plan.settings.search)
     execution = Execution(workers=1, isolate=False)
-    settings = replace(plan.settings, seed=seed, samples=samples, search=search, planted=0, execution=execution)
+    settings = replace(
+        plan.settings, seed=seed, samples=samples, search=search, planted=0, shrink=False, execution=execution
+    )
     return replace(plan, alpha=alpha, settings=settings)
 
 

@@ -21,6 +21,7 @@ QUICK: dict[str, Any] = {
     "isolate": False,
     "seed": 1,
     "planted": 0,
+    "shrink": False,
     "confidence": 1 - 1e-9,
 }
 NORM, CELLS, CLIENTS = 0.5, 3, 4
