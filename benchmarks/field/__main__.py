@@ -87,10 +87,11 @@ def run(package: Package, seed: int = SEED, out: Path | None = None) -> dict[str
     command += ["--resume"] if out is None and is_cut(package.name) else []
     try:
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+        said = (done.stderr or done.stdout).strip().splitlines()[-1:]
     except subprocess.TimeoutExpired:
-        return {"failure": f"{CUT} {MOST_SECONDS} s", "seconds": {}}
-    if not junit.exists():  # it is written when all audits have ended, whatever they found
-        return {"failure": (done.stderr or done.stdout).strip().splitlines()[-1], "seconds": {}}
+        said = [f"{CUT} {MOST_SECONDS} s"]
+    if not junit.exists():  # it is written when all audits have ended, whatever they found, and after the report
+        return {"failure": "".join(said) or "ended without a word", "seconds": {}}
     cases = ElementTree.parse(junit).iter("testcase")
     seconds = {case.get("name", ""): round(float(case.get("time", "nan")), 1) for case in cases}
     return {"failure": "", "seconds": seconds}

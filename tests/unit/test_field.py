@@ -247,6 +247,24 @@ def test_a_row_that_is_refuted_at_another_seed_is_an_error_and_stands_on_the_pag
     assert "with the same outcome for 1." in text
 
 
+def test_a_run_that_is_cut_after_its_last_audit_has_its_rows(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends_late(command: list[str], **_: Any) -> None:
+        junit = field.BUILD / "small.xml"
+        junit.write_text('<testsuite><testcase name="mean, add/remove" time="2.5"/></testsuite>', encoding="utf-8")
+        raise field.subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(field, "install", lambda package: "")
+    monkeypatch.setattr(field, "BUILD", folders / "build")
+    monkeypatch.setattr(field.subprocess, "run", ends_late)
+    report = folders / "reports" / "field" / "small" / "report.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}", encoding="utf-8")
+    field.make("small")
+    assert field.made("small")["seconds"] == {"mean, add/remove": 2.5}
+    assert report.exists()
+    assert not field.is_cut("small")
+
+
 def test_a_name_that_is_no_package_is_refused(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert field.main(["smal"]) == 2
     assert "smal; there are small" in capsys.readouterr().out
