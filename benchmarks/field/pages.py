@@ -33,7 +33,8 @@ HEAD = """# What packages do that say differential privacy: all rows
 Written by `make field`. [The page](README.md) is shorter, and sorted. Each package is called as it is installed from
 the package index, with the parameters that its documentation names. The claim is the package's own. Where it does not
 say which data sets are neighbours, both relations were audited, and a violation under one of them alone says no more
-than that. A bound is proved with 99.9 % confidence for all claims of a package together.
+than that. A bound is proved with 99.9 % confidence for all claims of a package together. Where a run was cut and went
+on, the seconds are those of its last part.
 
 """
 PAGE_HEAD = """# What packages do
