@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from benchmarks.field.claims import (
     CLAIMS,
     CLASSES,
     RELATIONS,
+    SEED,
     TOPICS,
     Claim,
     Package,
@@ -166,9 +169,108 @@ def test_a_run_that_did_not_end_in_time_goes_on_with_the_next(folders: Path, mon
     assert kept.exists()
 
 
+@dataclass(frozen=True)
+class Audited:
+    """What a report says of an audit, as far as more seeds are concerned."""
+
+    name: str
+    verdict: str
+
+
+@pytest.fixture
+def repeated(folders: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[str]]]:
+    """Return the seeds and claims that are audited; ``mean, substitute`` has no violation until the last seed."""
+    rows = [row(function="mean, add/remove"), row(function="mean, substitute", verdict=SOUND, **{"class": "–"})]
+    monkeypatch.setattr(field, "rows_of", lambda package: rows)
+    monkeypatch.setattr(field, "install", lambda package: "")
+    monkeypatch.setattr(field, "BUILD", folders / "build")
+    asked: list[tuple[int, list[str]]] = []
+
+    def run(package: Package, seed: int, out: Path) -> dict[str, Any]:
+        asked.append((seed, [claim.name for claim in package.claims]))
+        return {"failure": ""}
+
+    def read(file: Path) -> Any:
+        seed, names = asked[-1]
+        verdict = "violation" if seed == field.MORE_SEEDS[-1] else "no_violation_found"
+        return SimpleNamespace(audits=[Audited(name, verdict) for name in names])
+
+    monkeypatch.setattr(field, "run", run)
+    monkeypatch.setattr(field, "read_report", read)
+    kept = folders / "reports" / "field" / "small"
+    kept.mkdir(parents=True)
+    (kept / "made.json").write_text(json.dumps({"build": "1", "lock": "2", "claims": "3"}), encoding="utf-8")
+    return asked
+
+
+def test_rows_without_a_violation_are_audited_at_more_seeds_and_no_others(
+    folders: Path, repeated: list[tuple[int, list[str]]]
+) -> None:
+    field.main(["--seeds", "small"])
+    assert repeated == [(seed, ["mean, substitute"]) for seed in field.MORE_SEEDS]
+    assert len({*field.MORE_SEEDS, SEED}) == 3
+    seeds = json.loads((folders / "reports" / "field" / "small" / "seeds.json").read_text(encoding="utf-8"))
+    first, second = map(str, field.MORE_SEEDS)
+    assert seeds["verdicts"] == {"mean, substitute": {first: "no_violation_found", second: "violation"}}
+
+
+def test_what_did_not_end_at_a_seed_is_not_counted_as_repeated(
+    folders: Path, repeated: list[tuple[int, list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "run", lambda package, seed, out: {"failure": field.CUT})
+    field.main(["--seeds", "small"])
+    assert not (folders / "reports" / "field" / "small" / "seeds.json").exists()
+
+
+@pytest.mark.parametrize(("lock", "counted"), [("2", True), ("4", False)])
+def test_verdicts_at_more_seeds_are_those_of_the_same_lock_and_claims(
+    folders: Path, repeated: list[tuple[int, list[str]]], lock: str, counted: bool
+) -> None:
+    field.main(["--seeds", "small"])
+    made = {"build": "5", "lock": lock, "claims": "3"}
+    (folders / "reports" / "field" / "small" / "made.json").write_text(json.dumps(made), encoding="utf-8")
+    assert ["more_seeds" in r for r in pages.rows_of(read_package("small"))] == [False, counted]
+
+
+def test_a_row_that_is_refuted_at_another_seed_is_an_error_and_stands_on_the_page(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = {"verdict": SOUND, "class": "–"}
+    rows = [row(**kept), row(**kept, more_seeds={"1": "no_violation_found", "2": "no_violation_found"})]
+    monkeypatch.setattr(pages, "rows_of", lambda package: rows)
+    assert pages.write_pages() == 0
+    rows.append(row(**kept, more_seeds={"1": "no_violation_found", "2": "violation"}))
+    assert pages.write_pages() == 1
+    assert "at seed 2" in capsys.readouterr().out
+    text = " ".join((folders / "reports" / "field" / "README.md").read_text(encoding="utf-8").split())
+    assert "Of the 3 claims for which no violation was found, 2 were audited at two more seeds" in text
+    assert "with the same outcome for 1." in text
+
+
+def test_a_run_that_is_cut_after_its_last_audit_has_its_rows(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends_late(command: list[str], **_: Any) -> None:
+        junit = field.BUILD / "small.xml"
+        junit.write_text('<testsuite><testcase name="mean, add/remove" time="2.5"/></testsuite>', encoding="utf-8")
+        raise field.subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(field, "install", lambda package: "")
+    monkeypatch.setattr(field, "BUILD", folders / "build")
+    monkeypatch.setattr(field.subprocess, "run", ends_late)
+    report = folders / "reports" / "field" / "small" / "report.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}", encoding="utf-8")
+    field.make("small")
+    assert field.made("small")["seconds"] == {"mean, add/remove": 2.5}
+    assert report.exists()
+    assert not field.is_cut("small")
+
+
 def test_a_name_that_is_no_package_is_refused(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert field.main(["smal"]) == 2
     assert "smal; there are small" in capsys.readouterr().out
+
+
+SOUND = "no violation found, weak"
 
 
 def row(**changed: Any) -> dict[str, Any]:
