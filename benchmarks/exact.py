@@ -9,8 +9,8 @@ processor's time of one thread, and short calls by the mean of several. Each run
 after LIMIT seconds or at MEMORY bytes: then the ratio is one to LIMIT, and the true one is smaller. The memory is what a process
 grows by.
 
-The committed figures were measured in parts: the first 400 settings with sampling, and the other 100; of those without sampling every
-third one, then 35 others, and 31 without the accountant, which needs half a minute and gigabytes for some.
+The committed figures were measured in parts: the first 400 settings with sampling, and the other 100; of those without sampling
+every third one, then 35 others, and 31 without the accountant, which needs half a minute and gigabytes for some.
 """
 
 import json
