@@ -1,5 +1,6 @@
 """Proofs beside audits: a lower and an upper bound in one result, and no proof that hides a violation."""
 
+import functools
 import os
 import types
 from typing import Any
@@ -35,25 +36,29 @@ def audited(mechanism: Any = sound, **settings: Any) -> Any:
     return auditor.audit(mechanism, auditor.PureDP(1.0), ONE, **options)
 
 
+# An audit that several tests look at.
+shared = functools.cache(audited)
+
+
 def run_of(*audits: Any) -> RunResult:
     return RunResult("run", 0.999, audits)
 
 
 def test_an_audit_has_both_ends() -> None:
-    result = audited(prove=True)
+    result = shared(prove=True)
     assert result.verdict == "no_violation_found" and 0.5 < result.bound.value < result.proof.bound == 1.0
     assert result.proof.proved and "Proved: ε ≤ 1.0000, over the reals" in str(result)
 
 
 def test_a_proof_alone_draws_nothing() -> None:
-    result = audited(prove="only")
+    result = shared(prove="only")
     assert (result.verdict, result.outputs.bound, result.bound) == ("no_violation_found", 0, None)
     assert "No answer" not in str(result) and "Proved: ε ≤ 1.0000" in str(result)
 
 
 def test_a_proof_alone_that_fails_is_no_answer_or_a_violation() -> None:
     """Half the noise is refuted; a ratio of noisy numbers is one that nothing is calculated of."""
-    result = audited(faulty, prove="only")
+    result = shared(faulty, prove="only")
     assert (result.verdict, result.proof.status, result.proof.bound) == ("violation", "refuted", 2.0)
     assert 1.99 < result.bound.value <= 2.0 and "Weaker bound proved: ε ≤ 2.0000" in str(result)
     result = audited(ratio, prove="only")
@@ -74,14 +79,14 @@ def test_a_violation_beside_a_proof_is_shown_with_a_warning() -> None:
 
 
 def test_every_form_of_a_report_shows_both_ends() -> None:
-    result = run_of(audited(prove=True), audited(faulty, prove=True, name="other"))
+    result = run_of(shared(prove=True), audited(faulty, prove=True, name="other"))
     for text in (to_html(result), to_markdown(result), to_junit(result)):
         assert "Proved: ε ≤ 1.0000" in text and "Weaker bound proved: ε ≤ 2.0000" in text
     assert "by proof" in to_markdown(result)
 
 
 def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:
-    with_proof, without = run_of(audited(prove="only")), run_of(audited(faulty, prove="only"))
+    with_proof, without = run_of(shared(prove="only")), run_of(shared(faulty, prove="only"))
     untried = run_of(audited(faulty))
     lost = [change for change in compare(with_proof, without) if "the proof is lost" in change.what]
     assert [change.kind for change in lost] == [ChangeKind.WORSE]
@@ -116,10 +121,10 @@ def test_an_error_in_a_proof_costs_no_audit(prove: Any, error: BaseException, mo
     def fails(*arguments: Any) -> Any:
         raise error
 
-    plain = audited(samples=2_000).to_dict()
+    plain = shared(samples=2_000, planted=0).to_dict()
     broken = types.SimpleNamespace(CLAIMS=(auditor.PureDP,), attempt=fails)
     monkeypatch.setattr(proof_job, "prover", lambda: broken)
-    result = audited(samples=2_000, prove=prove, isolate=prove == "briefly")
+    result = audited(samples=2_000, planted=0, prove=prove, isolate=prove == "briefly")
     if prove == "briefly":
         assert result.to_dict() == plain
         return
@@ -186,7 +191,7 @@ def test_a_brief_attempt_leaves_no_symbol_in_the_memory_of_a_mechanism() -> None
         assert all(isinstance(value, float | int | np.number) for value in recorded)
         return x[0] + rng.laplace(0.0, 1.0)
 
-    settings = {"samples": 2_000, "prove": "briefly"}
+    settings = {"samples": 2_000, "prove": "briefly", "planted": 0}
     first, second = (audited(remembers, **settings).to_dict() for _ in range(2))
     assert first == second and first["verdict"] == "no_violation_found"
 
