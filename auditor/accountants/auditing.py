@@ -24,6 +24,7 @@ from auditor.accountants.outcome import (
 from auditor.accountants.points import Points
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import TARGETS, Accountant, Value
+from auditor.bounds.digits import round_to_side
 from auditor.errors import InvalidInputError, MechanismError, require_number
 from auditor.verdict import Verdict
 
@@ -210,30 +211,28 @@ def _reason(verdict: Verdict, search: Search, shown: Evaluated | None, coverage:
 
 
 def _violated(accountant: Accountant, statement: Statement) -> str:
-    exact = number(_down(statement.low))
     if accountant.states == "noise":
         target = next(name for name in TARGETS if name in accountant.parameters)
-        noise = number(float(f"{statement.noise:.6g}"))
+        noise, exact = number(float(f"{statement.noise:.6g}")), number(round_to_side(statement.low, up=False, digits=6))
         return f"returns the noise {noise} for {WORDS[target]} = {number(statement.stated)}, and with it {WORDS[target]} ≥ {exact}"
-    more = "" if statement.ratio == float("inf") else f", {times(statement.ratio)} times as much"
-    stated = f"{WORDS[accountant.states]} = {number(float(f'{statement.stated:.6g}'))}"
+    stated, exact = _told_apart(statement)
+    states = f"states {WORDS[accountant.states]} = {stated}"
     if statement.lower:
-        return f"states {stated} as a lower bound, where it is at most {number(_up(statement.high))}"
-    return f"states {stated}, where it is at least {exact}{more}"
+        return f"{states} as a lower bound, where it is at most {exact}"
+    factor = times(statement.ratio)
+    more = "" if statement.ratio == float("inf") or factor == "1" else f", {factor} times as much"
+    return f"{states}, where it is at least {exact}{more}"
 
 
-def _up(value: float) -> float:
-    """Return a positive number with six digits, rounded up."""
-    from decimal import ROUND_CEILING, Context
-
-    return float(Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(value))
-
-
-def _down(value: float) -> float:
-    """Return a positive number with six digits, rounded down."""
-    from decimal import ROUND_FLOOR, Context
-
-    return float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value))
+def _told_apart(statement: Statement) -> tuple[str, str]:
+    """Return what is stated and the end of the exact interval that it violates, with six digits, or as many as tell them apart."""
+    up = statement.lower
+    for digits in range(6, 18):
+        stated = float(f"{statement.stated:.{digits}g}")
+        exact = round_to_side(statement.high if up else statement.low, up=up, digits=digits)
+        if stated > exact if up else stated < exact:
+            break
+    return number(stated), number(exact)
 
 
 def _range(accountant: Accountant, name: str) -> str:

@@ -1,12 +1,14 @@
 """Sound accountants are not refuted, and each faulty one is, from ranges and unaided."""
 
 import math
+import re
 import time
 
 import pytest
 from stated_numbers import DELTA, FAULTY, GAUSSIAN, SIGMA, SOUND
 
 from auditor.accountants import Accountant, audit_accountant
+from auditor.exact import Gaussian, Process, epsilon_interval
 from auditor.verdict import Verdict
 
 # Settings of these take up to a second each.
@@ -51,3 +53,16 @@ def test_the_time_of_a_search_begins_with_the_first_answer() -> None:
     accountant = Accountant("slow to start", "epsilon", stated, GAUSSIAN, {"sigma": SIGMA, "delta": DELTA})
     result = audit_accountant(accountant, points=20, seconds=1.0, isolate=False)
     assert result.coverage.tried >= 20
+
+
+def test_a_number_just_below_the_exact_one_is_shown_with_the_digits_that_tell_them_apart() -> None:
+    def stated(sigma: float, delta: float) -> float:
+        return (1 - 1.5e-6) * epsilon_interval(Process(Gaussian(sigma)), delta).low
+
+    accountant = Accountant("just below", "epsilon", stated, GAUSSIAN, {"sigma": SIGMA, "delta": DELTA})
+    result = audit_accountant(accountant, points=20, isolate=False, seconds=600)
+    assert result.verdict is Verdict.VIOLATION
+    said = re.fullmatch(r"states ε = ([\d.]+), where it is at least ([\d.]+)", result.reason)
+    assert said is not None, result.reason
+    assert result.simplest is not None
+    assert float(said[1]) < float(said[2]) <= result.simplest.low
