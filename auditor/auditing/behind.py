@@ -154,12 +154,12 @@ def _rarest(ledger: Ledger, number: int, signs: Sequence[Event], before: Sequenc
 
 def _at_few(ledger: Ledger, number: int, observe: Callable[[Sample], T]) -> list[tuple[Pair, T]]:
     """Return a few pairs, the simplest, those of each value and corners, and what ``observe`` sees in some outputs of each."""
-    domain, each = ledger.plan.domain, TUNING.first_look
+    listed, each = ledger.listed, TUNING.first_look
     most = min(TUNING.looked_behind, max(3, round(TUNING.of_behind * ledger.plan.settings.samples / each))) // 3
     kinds = (
-        domain.simplest()[:most],
-        spread([*itertools.islice(domain.each_value(), 8 * most)], most),
-        spread(domain.corners(), most),
+        listed.simplest[:most],
+        spread([*itertools.islice(listed.each_value, 8 * most)], most),
+        spread(listed.corners, most),
     )
     pairs = distinct([pair for kind in kinds for pair in kind])
     batches = [Batch(pair, each, Phase.SEARCH, (BEHIND * number, i)) for i, pair in enumerate(pairs)]

@@ -54,6 +54,11 @@ class RuleCounts:
         return self.wins + self.left_losses + self.right_losses
 
     @property
+    def hits(self) -> tuple[int, int, int, int]:
+        """The counts of a single rule, in the order of the fields."""
+        return int(self.left_wins[0]), int(self.left_losses[0]), int(self.right_wins[0]), int(self.right_losses[0])
+
+    @property
     def directions(self) -> Floats:
         """1 for a rule that guessed one side only, 2 for one that guessed both."""
         on_left, on_right = self.left_wins + self.left_losses > 0, self.right_wins + self.right_losses > 0

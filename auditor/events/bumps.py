@@ -9,11 +9,10 @@ import math
 import numpy as np
 
 from auditor.bounds.intervals import Floats
-from auditor.bounds.utility import HeldOutWins
-from auditor.events.blocks import BlockTable, Forecaster, RuleCounts
+from auditor.events.blocks import BlockTable, Forecaster
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
-from auditor.events.rare import RareChoice
+from auditor.events.rare import RareChoice, judged
 
 # The least number of outputs by which a run is longer than the longest one of the same noise on both sides. Pure noise has such a
 # run in at most one of eight columns.
@@ -38,15 +37,8 @@ def bump_choice(first: BlockTable, second: BlockTable, forecaster: Forecaster) -
         for half, other in ((first, second), (second, first))
         if (of_half := _on_longest_run(half, 0)) is not None
     ]
-    hits = [sum(int(number[0]) for number in numbers) for numbers in zip(*map(_hits, counted), strict=True)] or [0] * 4
-    trials = first.trials + second.trials
-    held_out = HeldOutWins(hits[0] + hits[2], sum(hits), trials, int(any(hits[:2])) + int(any(hits[2:])))
-    forecast = float(forecaster.forecast(RuleCounts.single(hits, trials))[0])
-    return RareChoice(Event(first.feature, rule), forecast, held_out)
-
-
-def _hits(counts: RuleCounts) -> tuple[Floats, Floats, Floats, Floats]:
-    return counts.left_wins, counts.left_losses, counts.right_wins, counts.right_losses
+    hits = np.sum([(0, 0, 0, 0), *(counts.hits for counts in counted)], axis=0).tolist()
+    return judged(Event(first.feature, rule), hits, first.trials + second.trials, forecaster)
 
 
 def _on_longest_run(table: BlockTable, beyond: int) -> Cells | None:

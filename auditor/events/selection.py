@@ -105,19 +105,15 @@ class Halves:
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
-    places = [Place(column.name) for column in concatenate((sample.left, sample.right)).columns if varies(column)]
+    halves = Halves.of(*sample.halves())
+    places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
     places.sort(key=plainness)
     if len(places) > 8:  # keep those with most outputs that only one side gives
-        some = Halves.of(*sample.halves()).first(SCREENED)
-        one_sided = some.coarse(places, look_for_rare=True).one_sided
+        one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
     choices = list[RareChoice | None]()
-    for place in places:
-        first, second = (
-            BlockTable(place, *(SortedColumn.of(place.extract(side)) for side in (half.left, half.right)))
-            for half in sample.halves()
-        )
-        choices += rare_choice(first + second, forecaster), bump_choice(first, second, forecaster)
+    for each in (_Extracted.of(place, halves) for place in places):
+        choices += rare_choice(each.known, forecaster), bump_choice(each.fit, each.judge, forecaster)
     best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 
@@ -507,8 +503,7 @@ class _Extracted:
 
     def counts(self, event: Event) -> list[Any]:
         """Return the wins and losses of an event on this feature in each half."""
-        both = (half.of_rule(event.rule) for half in (self.fit, self.judge))
-        return [(*map(float, (c.left_wins[0], c.left_losses[0], c.right_wins[0], c.right_losses[0])),) for c in both]
+        return [(*map(float, half.of_rule(event.rule).hits),) for half in (self.fit, self.judge)]
 
     @functools.cached_property
     def known(self) -> BlockTable:
