@@ -9,10 +9,11 @@ import math
 import numpy as np
 
 from auditor.bounds.intervals import Floats
-from auditor.events.blocks import BlockTable, Forecaster
+from auditor.bounds.utility import HeldOutWins
+from auditor.events.blocks import BlockTable, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
-from auditor.events.rare import RareChoice, judged
+from auditor.events.rare import RareChoice
 
 # The least number of outputs by which a run is longer than the longest one of the same noise on both sides. Pure noise has such a
 # run in at most one of eight columns.
@@ -38,7 +39,13 @@ def bump_choice(first: BlockTable, second: BlockTable, forecaster: Forecaster) -
         if (of_half := _on_longest_run(half, 0)) is not None
     ]
     hits = np.sum([(0, 0, 0, 0), *(counts.hits for counts in counted)], axis=0).tolist()
-    return judged(Event(first.feature, rule), hits, first.trials + second.trials, forecaster)
+    trials = first.trials + second.trials
+    held_out = HeldOutWins(hits[0] + hits[2], sum(hits), trials, int(any(hits[:2])) + int(any(hits[2:])))
+    # Unlike the wins at a value that only one side repeats, the few wins on a short run are often without a loss by luck. So the
+    # forecast is that of any rule with these counts, even if there is no loss.
+    return RareChoice(
+        Event(first.feature, rule), float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), held_out
+    )
 
 
 def _on_longest_run(table: BlockTable, beyond: int) -> Cells | None:

@@ -39,7 +39,7 @@ def rare_choice(table: BlockTable, forecaster: Forecaster) -> RareChoice | None:
     return max(choices, key=lambda choice: choice.forecast, default=None)
 
 
-def judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
+def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
     """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
@@ -65,7 +65,7 @@ def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice
             losses[side] += int(other == 1 and own > 0)
     if guess or any(losses.values()):
         hits = wins[LEFT], losses[LEFT], wins[RIGHT], losses[RIGHT]
-        yield judged(Event(table.feature, _at_values(guess)), hits, table.trials, forecaster)
+        yield _judged(Event(table.feature, _at_values(guess)), hits, table.trials, forecaster)
 
 
 def _repeated(table: BlockTable) -> Iterable[_Seen]:
@@ -115,7 +115,7 @@ def _beyond(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice]:
     on_left, on_right = rule.count(table.left).get(LEFT, 0), rule.count(table.right).get(RIGHT, 0)
     if on_left + on_right >= LEAST_BEYOND:
         hits = on_left, rule.values.count(LEFT), on_right, rule.values.count(RIGHT)
-        yield judged(Event(table.feature, rule), hits, table.trials, forecaster)
+        yield _judged(Event(table.feature, rule), hits, table.trials, forecaster)
 
 
 def _ends(left: Floats, right: Floats) -> Cells | None:
