@@ -255,7 +255,9 @@ class PairwiseFlow:
         share = size.share * (1 - 2 * OF_OTHERS)
         if self._at_distance(found):
             method = self.plan.method(outputs_at_distance(size.bound, len(found.path)), found.claim, share)
-            at_ends = self.ledger.draw(self._to_learn_from(ends(found.path), sample.size))
+            # The pair may have outputs of earlier rounds; the ends get the half of the round's outputs that it leaves.
+            outputs = min(sample.size, size.selection - size.selection // 2)
+            at_ends = self.ledger.draw(self._to_learn_from(ends(found.path), outputs))
             return method.with_prior().learn(at_ends)
         method = self.plan.method(size.bound, found.claim, share)
         learned = (method.with_prior() if affordable_pairs(found.claim, size.search) else method).learn(sample)

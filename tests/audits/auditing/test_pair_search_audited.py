@@ -34,8 +34,7 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
     # Five standard errors of the loss on all outputs, and the flattening towards the ends of a path of nine steps.
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
-    # 15 % of each round, or the minimum; more at the ends of a path whose pair has outputs of earlier rounds.
-    assert result.outputs.selection <= 2 * 0.152 * result.outputs.bound
+    assert result.outputs.selection <= 0.152 * result.outputs.bound  # 15 % of each round, or the minimum
 
 
 @pytest.mark.parametrize("seed", [0, 1])
