@@ -112,15 +112,19 @@ def test_how_long_it_takes_is_told_after_few_calls_however_slow(
 ) -> None:
     monkeypatch.setattr("auditor.blackbox.batches.LONG_CALL", 0.5)
     calls = folder.path / "calls"
-    counted = f"import json, time\ndef wait(s):\n    time.sleep(s)\n    open({str(calls)!r}, 'a').write('.')\n"
-    (folder.path / "slow.py").write_text(counted + CALLS[kind].format(s=seconds), encoding="utf-8")
+    timed = (
+        "import json, time\ndef wait(s):\n    began = time.monotonic()\n    time.sleep(s)\n"
+        f"    print(time.monotonic() - began, file=open({str(calls)!r}, 'a'))\n"
+    )
+    (folder.path / "slow.py").write_text(timed + CALLS[kind].format(s=seconds), encoding="utf-8")
     source = PythonSource(f"{folder.path}/slow.py:f")
     program = Program(Command([sys.executable, "slow.py"], str(folder.path)))
     settings = Settings(samples=1000, execution=Execution(workers=1))
     chosen = program if kind == "a program" else source
     forecast = first_told(Plan("slow", chosen, PureDP(1.0), Pairs([(0, 1)]), 0.001, settings)).seconds
-    assert forecast == pytest.approx(1641 * seconds, rel=0.5)
-    assert len(calls.read_text()) <= (2 if seconds > 0.5 else 3)
+    taken = [float(line) for line in calls.read_text().splitlines()]  # a busy machine sleeps longer
+    assert 0.5 * min(taken) <= forecast / 1641 <= 1.5 * max(taken) + 0.02
+    assert len(taken) <= (2 if seconds > 0.5 else 3)
 
 
 def test_check_writes_long_outputs_short(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
