@@ -266,9 +266,30 @@ def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
     if race.game.refuted:
         return []
     ranked = race.ranked().exploring
+    if other := _by_other_events(race.game, best, ranked):
+        return [other]
     [first, *others] = race.game.utilities([best, *ranked[:2]]).exploring
     close = [look.pair for look, utility in zip(ranked, others, strict=False) if utility > TUNING.runner_up * first]
     return [pair for pair in close if pair.key() != best.pair.key()][:1]
+
+
+def _by_other_events(game: PairGame, best: Look, ranked: Sequence[Look]) -> Pair | None:
+    """Return the pair that is likeliest to refute the claim by the δ that its events spend, if the best pair is by others, or
+    the reverse. Return None if no event spends δ.
+
+    Noise calibrated to ε brings many pairs close to the claim, and none beyond it; a threshold that is too low shows elsewhere.
+    """
+    looks = [best, *(look for look in ranked if look.key != best.key)]
+    by_kind = [
+        [replace(look, prospects=tuple(one for one in look.prospects if one.of_delta == kind)) for look in looks]
+        for kind in (False, True)
+    ]
+    if not any(look.prospects for look in by_kind[True]):
+        return None
+    of_loss, of_delta = (game.utilities(looks).exploring for looks in by_kind)
+    utilities = of_delta if of_loss[0] >= of_delta[0] else of_loss
+    other = max(range(1, len(looks)), key=utilities.__getitem__, default=0)
+    return looks[other].pair if other and utilities[other] > -math.inf else None
 
 
 def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:

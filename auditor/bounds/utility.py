@@ -48,7 +48,8 @@ class Prospect(NamedTuple):
     too few outputs will show the event. ``unlike`` is the prior probability that the loss is unlike most pairs' losses.
     For a distinguisher, the loss is the log-odds of a win minus ``free``; ``wins`` and ``losses`` are its counts. A
     distinguisher that never lost may have much larger log-odds. If outputs have the same distribution on both data sets, the true
-    ``loss + free`` is at most 0.
+    ``loss + free`` is at most 0. ``of_delta`` says whether ε allows less than half of the event's rate, and δ has to
+    allow the rest.
     """
 
     loss: float
@@ -59,6 +60,7 @@ class Prospect(NamedTuple):
     wins: int = 0
     losses: int = 0
     free: float = 0.0
+    of_delta: bool = False
 
     def per_step(self, steps: int) -> "Prospect":
         """Return the prospect of one of ``steps`` equal moves between data sets, whose losses add up to this loss."""
@@ -247,7 +249,7 @@ def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float)
     places = dict[Prospect, int]()
     which = np.array([places.setdefault(prospect, len(places)) for prospect in prospects], np.intp)
     distinct = np.array([*places], np.float64).reshape(-1, len(Prospect._fields))
-    loss, error, short, noise, unlike, *of_rule = distinct.T
+    loss, error, short, noise, unlike, *of_rule, _ = distinct.T
     is_finite = np.isfinite(error) & np.isfinite(loss)
     loss, error = np.where(is_finite, loss, prior.centre), np.where(is_finite, error, 1e3)
     estimates = _Estimates(loss, error, *of_rule)

@@ -268,7 +268,8 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         error, noise = (math.sqrt(variance / n) / delta for n in (counts.trials, max(1.0, self.planned / 2)))
         free = 1 - self.claim.epsilon
         loss = (own - factor * other) / delta - free
-        return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE, free=free)
+        mostly = own > 2 * factor * other
+        return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE, free=free, of_delta=mostly)
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""
