@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from auditor.auditing.behind import hides_others, look_behind
-from auditor.auditing.evidence import Evidence
+from auditor.auditing.evidence import CountEvidence, Evidence
 from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
 from auditor.auditing.planted import plant_faults
 from auditor.auditing.smallest import find_smallest
-from auditor.auditing.warnings import Caveat, exceptions, few_outputs, no_loss, smaller_noise
+from auditor.auditing.warnings import Caveat, exceptions, few_outputs, no_loss, smaller_noise, types_of_numbers
 from auditor.bounds.digits import round_error_up
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
@@ -58,6 +58,11 @@ def _shows_no_loss(audit: Audit) -> bool:
     return answer.bound(audit.plan.alpha) <= claim.without_loss
 
 
+def _with_advice_on_types(audit: Audit) -> Audit:
+    assert isinstance(audit.answer, CountEvidence)
+    return audit.warn(*types_of_numbers(audit.answer.shown.test), applies="if violated")
+
+
 FOLLOW_UPS = (
     FollowUp(
         lambda audit: audit.warn(*smaller_noise(audit.ledger, audit.pair, audit.sample)),
@@ -91,6 +96,11 @@ FOLLOW_UPS = (
     FollowUp(
         lambda audit: audit.warn(*exceptions(audit.plan, audit.pair, audit.sample), applies="if violated"),
         lambda audit: audit.sample is not None,
+        takes_time=False,
+    ),
+    FollowUp(
+        _with_advice_on_types,
+        lambda audit: isinstance(audit.answer, CountEvidence),
         takes_time=False,
     ),
     # Canaries have runs instead of outputs.

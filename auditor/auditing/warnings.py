@@ -6,7 +6,7 @@ No number depends on them, and they change no verdict.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from auditor.auditing.no_answer import ATTRIBUTES, commonest, how_data_arrive, s
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.batches import Phase, rng_at
-from auditor.blackbox.outputs import OutputColumn
+from auditor.blackbox.outputs import ABSENT, OutputColumn
 from auditor.blackbox.sample import TRIAL, Sample, apart
 from auditor.bounds.bisection import bracket_threshold
 from auditor.bounds.conversions import implied_mu
@@ -24,7 +24,8 @@ from auditor.bounds.utility import Prospect
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
 from auditor.defaults import MOST as MOST_OUTPUTS
 from auditor.errors import MechanismError, duration, how_many
-from auditor.events.features import varies
+from auditor.events.event import Event
+from auditor.events.features import looks_at_types, varies
 from auditor.events.observed import ObservedCanaries
 from auditor.events.text import unread
 from auditor.methods.guessing import GaussianGuesses
@@ -40,6 +41,8 @@ MOST = 10_000
 DIFFERS = 0.01
 # A loss of HARDLY anything, as a share of the claim, stands for none. A loss as large as the claim may show on OF_OUTPUTS only.
 HARDLY, OF_OUTPUTS = 0.01, 0.1
+# Python's types of numbers; those of NumPy have names of their own.
+NUMBERS = {"float", "int", "bool", "complex"}
 
 
 Case = Literal["always", "if violated", "unless violated"]
@@ -91,6 +94,19 @@ def exceptions(plan: Plan, pair: Pair | None, sample: Sample | None) -> list[str
     return [
         f"on {pair_words(pair)} the mechanism raises at rates {rates}, such as “{example}”; an exception counts as an output. If "
         f"it is unintended, fix it first{how_data_arrive(plan, pair)}"
+    ]
+
+
+def types_of_numbers(test: Any) -> list[str]:
+    """Say that a violation rests on the types of numbers alone, which may not be what the claim is about."""
+    if not (isinstance(test, Event) and looks_at_types(test.feature)):
+        return []
+    seen = {name for name in test.rule.atoms if name != ABSENT}
+    if not seen or not all(name in NUMBERS or name.startswith("numpy.") for name in seen):
+        return []
+    return [
+        "the event looks at the types of numbers alone, which whoever gets the Python object sees. If only the values are "
+        "released, let the mechanism return one type on every path, such as `float(total)`, and audit it again"
     ]
 
 

@@ -239,6 +239,32 @@ def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
     assert result.to_dict()["warnings"] == list(result.warnings)
 
 
+def sum_of_what_is_there(records: Any, rng: np.random.Generator) -> Any:
+    return sum(records) + rng.laplace()  # a float if there are no records, and a numpy.float64 otherwise
+
+
+@pytest.mark.parametrize(
+    ("released", "verdict", "advised"),
+    [
+        (lambda total: total, Verdict.VIOLATION, True),
+        (lambda total: [total, 1], Verdict.VIOLATION, True),
+        (float, Verdict.NO_VIOLATION_FOUND, False),
+        (lambda total: None if isinstance(total, np.float64) else float(total), Verdict.VIOLATION, False),
+        (lambda total: float(total) + 100 * isinstance(total, np.float64), Verdict.VIOLATION, False),
+    ],
+)
+def test_a_violation_by_the_types_of_numbers_says_how_to_audit_the_values(
+    released: Callable[[Any], Any], verdict: Verdict, advised: bool
+) -> None:
+    def mechanism(records: Any, rng: np.random.Generator) -> Any:
+        return released(sum_of_what_is_there(records, rng))
+
+    options: Any = {"samples": 4000, "seed": 1, "workers": 1, "isolate": False, "shrink": False}
+    result = auditor.audit(mechanism, auditor.PureDP(1.0), auditor.Records((0, 1), size=(0, 3)), **options)
+    assert result.verdict is verdict
+    assert any("types of numbers" in warning for warning in result.warnings) == advised
+
+
 @pytest.mark.parametrize(
     "side",
     [[1, 2], [], np.array([0.5, math.nan]), {"a": (1, None)}, "text"],
