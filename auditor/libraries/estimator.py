@@ -93,7 +93,7 @@ class FittedEstimator:
     def __call__(self, data: Any) -> dict[str, Any]:
         table = np.asarray(data).reshape(len(data), self.features + self.has_target)
         features = table[:, : self.features]
-        learned = copy.deepcopy(self.estimator)
+        learned = _copied(self.estimator)
         learned.fit(features, table[:, -1]) if self.has_target else learned.fit(features)
         names = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
         if hasattr(learned, "predict"):
@@ -104,6 +104,15 @@ class FittedEstimator:
             )
             for name in self.attributes or names
         }
+
+
+def _copied(estimator: Any) -> Any:
+    """Return a copy of an estimator. Copies share an accountant without a limit (diffprivlib's), in whose default all calls of the
+    process are listed: a copy of the list for each fit would soon take longer than the fit.
+    """
+    accountant = getattr(estimator, "accountant", None)
+    no_limit = getattr(accountant, "epsilon", None) == math.inf and getattr(accountant, "delta", None) == 1
+    return copy.deepcopy(estimator, {id(accountant): accountant} if no_limit else {})
 
 
 def _plain_value(value: Any) -> Any:

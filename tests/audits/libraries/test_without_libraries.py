@@ -3,6 +3,7 @@
 `test_pure_ldp.py` and `test_diffprivlib.py` use the libraries' own objects.
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,29 @@ def test_an_estimator_that_predicts_needs_a_target() -> None:
         from_estimator(Regression(), relation="substitute")
     model = from_estimator(Regression(), relation="substitute", target=[0, 1])
     assert model.mechanism([[0, 0, 1]]) == {"mean_": 1.0}
+
+
+class Accountant:
+    """An accountant that lists what was spent, as diffprivlib's does."""
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta, self.spent = epsilon, delta, [1.0]
+
+
+@pytest.mark.parametrize(("epsilon", "spent_after"), [(math.inf, 4), (5.0, 1)])
+def test_fits_share_an_accountant_without_a_limit_and_spend_nothing_of_another(
+    epsilon: float, spent_after: int
+) -> None:
+    class Model:
+        accountant, epsilon = Accountant(math.inf, 1), 1.0
+
+        def fit(self, features: Any) -> None:
+            self.accountant.spent.append(1.0)
+            self.spent_ = float(len(self.accountant.spent))
+
+    model = Model()
+    model.accountant = Accountant(epsilon, 1)
+    mechanism = from_estimator(model, relation="substitute", size=[1, 2]).mechanism
+    outputs = [mechanism([[0.5, 0.5]])["spent_"] for _ in range(3)]
+    assert len(model.accountant.spent) == spent_after
+    assert outputs == ([2, 3, 4] if epsilon == math.inf else [2, 2, 2])
