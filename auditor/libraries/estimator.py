@@ -107,12 +107,15 @@ class FittedEstimator:
 
 
 def _copied(estimator: Any) -> Any:
-    """Return a copy of an estimator. Copies share an accountant without a limit (diffprivlib's), in whose default all calls of the
-    process are listed: a copy of the list for each fit would soon take longer than the fit.
+    """Return a copy of an estimator, whose accountant is a new one if it has no limit.
+
+    diffprivlib's default accountant lists all calls of the process, and a forest copies it for each of its trees. So copies would
+    soon take longer than the fits.
     """
-    accountant = getattr(estimator, "accountant", None)
-    no_limit = getattr(accountant, "epsilon", None) == math.inf and getattr(accountant, "delta", None) == 1
-    return copy.deepcopy(estimator, {id(accountant): accountant} if no_limit else {})
+    accountant: Any = getattr(estimator, "accountant", None)
+    if getattr(accountant, "epsilon", None) == math.inf and getattr(accountant, "delta", None) == 1:
+        return copy.deepcopy(estimator, {id(accountant): accountant.__class__()})
+    return copy.deepcopy(estimator)
 
 
 def _plain_value(value: Any) -> Any:

@@ -110,24 +110,24 @@ def test_an_estimator_that_predicts_needs_a_target() -> None:
 class Accountant:
     """An accountant that lists what was spent, as diffprivlib's does."""
 
-    def __init__(self, epsilon: float, delta: float) -> None:
-        self.epsilon, self.delta, self.spent = epsilon, delta, [1.0]
+    def __init__(self, epsilon: float = math.inf, delta: float = 1) -> None:
+        self.epsilon, self.delta, self.spent = epsilon, delta, list[float]()
 
 
-@pytest.mark.parametrize(("epsilon", "spent_after"), [(math.inf, 4), (5.0, 1)])
-def test_fits_share_an_accountant_without_a_limit_and_spend_nothing_of_another(
-    epsilon: float, spent_after: int
+@pytest.mark.parametrize(("epsilon", "known"), [(math.inf, 1), (5.0, 4)])
+def test_each_fit_spends_of_an_accountant_of_its_own_which_is_new_if_it_has_no_limit(
+    epsilon: float, known: int
 ) -> None:
     class Model:
-        accountant, epsilon = Accountant(math.inf, 1), 1.0
+        accountant, epsilon = Accountant(), 1.0
 
         def fit(self, features: Any) -> None:
             self.accountant.spent.append(1.0)
             self.spent_ = float(len(self.accountant.spent))
 
     model = Model()
-    model.accountant = Accountant(epsilon, 1)
+    model.accountant = Accountant(epsilon)
+    model.accountant.spent += [1.0, 1.0, 1.0]
     mechanism = from_estimator(model, relation="substitute", size=[1, 2]).mechanism
-    outputs = [mechanism([[0.5, 0.5]])["spent_"] for _ in range(3)]
-    assert len(model.accountant.spent) == spent_after
-    assert outputs == ([2, 3, 4] if epsilon == math.inf else [2, 2, 2])
+    assert [mechanism([[0.5, 0.5]])["spent_"] for _ in range(3)] == [known] * 3
+    assert len(model.accountant.spent) == 3
