@@ -104,3 +104,23 @@ def test_a_search_draws_about_what_its_stages_have() -> None:
 
 def noisy_value(value: int, size: int, rng: Rng) -> Any:
     return value + rng.laplace(0, 1, size)
+
+
+def released_beyond(threshold: float) -> Any:
+    def count(totals: Any, size: int, rng: Rng) -> Any:
+        noisy = totals[0] + rng.laplace(size=size)
+        return [number if totals[0] and number > threshold else None for number in noisy.tolist()]
+
+    return count
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_pair_on_which_events_spend_delta_stays_beside_those_that_spend_epsilon(seed: int) -> None:
+    """The first person is released at 1.3 times δ, and all other pairs lose ε and no more. Without a place of its own this pair is
+    left at some of the seeds.
+    """
+    mechanism = released_beyond(1 - math.log(2 * 0.013))
+    count = Totals(cells=1, values=(0, 10), contribution={"l1": 1})
+    pair, _ = found(mechanism, auditor.ApproximateDP(1.0, 0.01), count, 30_000, seed)
+    learned_on = [pair.pair, *pair.rivals]
+    assert {(0,), (1,)} in [{each.left, each.right} for each in learned_on]
