@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 CONFIDENCE = 0.999
 SAMPLES = 1_000_000
-BATCH = 65_536
+BATCH = 262_144
 # −1 stands for one worker on each core.
 WORKERS = -1
 # Enough faults to tell a search that finds two thirds of the faults from one that finds nearly all.

@@ -61,7 +61,7 @@ def audit(
         workers (int): how many workers; -1, the default, is one for each core. Changes no result.
         backend (str): "loky", processes of this machine; "threading"; "dask".
         address (str | None): where the scheduler of a Dask cluster is.
-        batch (int): the largest number of outputs in a batch; each batch takes a few calls; 65,536 by default.
+        batch (int): the largest number of outputs in a batch; each batch takes a few calls; 262,144 by default.
         timeout (float | None): seconds for a batch; a timeout is an output of its own kind.
         isolate (bool): whether a crash is an output. It may share workers; after a crash it gets processes of its own.
 

@@ -23,7 +23,7 @@ NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 # Options of glibc's mallopt: the bytes above which a free block, or a free end of the heap, goes back to the system.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 CHUNK = 1 << 20
-# The most bytes of one line, and of all lines of an answer. A batch of 65,536 outputs of 8,000 characters fits.
+# The most bytes of one line, and of all lines of an answer. A batch of 262,144 outputs of 2,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
 LATE = "no answer within the time limit"
 OVERDUE = (

@@ -98,7 +98,7 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     [plan] = configuration.plans
     assert configuration.confidence == 0.999
     assert plan.settings == Settings(1_000_000, "fixed", search=None, prove="briefly")
-    assert plan.settings.execution == Execution("loky", -1, 65_536, None)
+    assert plan.settings.execution == Execution("loky", -1, 262_144, None)
 
 
 @pytest.mark.parametrize(
