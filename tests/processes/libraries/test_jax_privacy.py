@@ -60,7 +60,7 @@ def test_a_step_of_ones_own_is_audited_from_the_starter(tmp_path: Path, monkeypa
     """A logistic loss, and noise of twice the clipping norm."""
     monkeypatch.chdir(tmp_path)
     own = {
-        "    return jnp.mean((example - params) ** 2)\n": "    return jnp.logaddexp(0.0, -example @ params)\n",
+        "    return jnp.mean((batch - params) ** 2)\n": "    return jnp.mean(jnp.logaddexp(0.0, -batch @ params))\n",
         "l2_clip_norm=0.5": "l2_clip_norm=2.0",
         '{"stddev": 0.5, ': '{"stddev": 4.0, ',
     }
