@@ -280,13 +280,14 @@ def _by_other_events(game: PairGame, best: Look, ranked: Sequence[Look]) -> Pair
     Noise calibrated to ε brings many pairs close to the claim, and none beyond it; a threshold that is too low shows elsewhere.
     """
     looks = [best, *(look for look in ranked if look.key != best.key)]
-    by_kind = [
-        [replace(look, prospects=tuple(one for one in look.prospects if one.of_delta == kind)) for look in looks]
-        for kind in (False, True)
-    ]
-    if not any(look.prospects for look in by_kind[True]):
+    if not any(one.of_delta for look in looks for one in look.prospects):
         return None
-    of_loss, of_delta = (game.utilities(looks).exploring for looks in by_kind)
+    of_loss, of_delta = (
+        game.utilities(
+            [replace(look, prospects=tuple(one for one in look.prospects if one.of_delta == kind)) for look in looks]
+        ).exploring
+        for kind in (False, True)
+    )
     utilities = of_delta if of_loss[0] >= of_delta[0] else of_loss
     other = max(range(1, len(looks)), key=utilities.__getitem__, default=0)
     return looks[other].pair if other and utilities[other] > -math.inf else None
