@@ -246,6 +246,20 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of the numbers at some places: shares of a secret, or a part and the rest, show it only together."""
+
+    places: tuple[str, ...]
+    name: str = "sum of the numbers of the output"
+
+    def extract(self, outputs: Outputs) -> OutputColumn:
+        numbers, is_number = _numbers(outputs, self.places)
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum of two infinite sums
+            total = functools.reduce(np.add, numbers)
+        return _column(self.name, np.where(is_number, total, 0.0), is_number & np.isfinite(total))
+
+
+@dataclass(frozen=True, slots=True)
 class OrderStatistic:
     """The number with a given rank among the places of an output; rank 0 is the smallest number."""
 
@@ -359,6 +373,8 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     )
     common = np.argsort(-counts, kind="stable")[:3]
     yield from (HowMany(numeric, float(values[i])) for i in common if counts[i] >= 0.05 * counts.sum())
+    if len(varied) > 1:  # the sum of yes-or-no answers is how many are yes
+        yield Total(numeric)
 
 
 def _differences(places: Sequence[str]) -> list[Feature]:

@@ -134,8 +134,11 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         finite = np.clip(
             numbers[np.isfinite(numbers)], -LARGEST_FLOAT / 4, LARGEST_FLOAT / 4
         )  # no difference overflows
-        quantiles = np.unique(_quantiles(finite, levels)) if len(finite) else np.empty(0)
-        bends = tuple(map(round_significant, quantiles.tolist())) if len(quantiles) > 1 else ()
+        quantiles = _quantiles(finite, levels).tolist() if len(finite) else []
+        bends = tuple(
+            dict.fromkeys(map(round_significant, quantiles))
+        )  # numbers near each other may be one when rounded
+        bends = bends if len(bends) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
         frequencies = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))

@@ -17,7 +17,7 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 
 # RARE is the largest share of outputs of a rare event: half of one side's. Rules on blocks use more frequent events.
-# In a column with more than MOST_RARE rare values, these give no rule, since the luckiest value would win.
+# Of more than MOST_RARE rare values, as many are tried, at equal distances: the luckiest would win too often.
 RARE, MOST_RARE = 0.25, 64
 # The least number of outputs beyond the other side's support for a rule on ends. Fewer are mostly luck.
 LEAST_BEYOND = 12
@@ -33,9 +33,11 @@ class RareChoice(Choice):
     wins: HeldOutWins
 
 
-def rare_choice(table: BlockTable, forecaster: Forecaster) -> RareChoice | None:
-    """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events."""
-    choices = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
+def rare_choice(table: BlockTable, forecaster: Forecaster, most: float = RARE) -> RareChoice | None:
+    """Return the rule with the best forecast on events of a feature whose share of all outputs is at most ``most``. Return None if
+    there are no such events.
+    """
+    choices = [*_one_sided(table, forecaster, most), *_beyond(table, forecaster)]
     return max(choices, key=lambda choice: choice.forecast, default=None)
 
 
@@ -49,7 +51,7 @@ def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecast
     return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, held_out.directions), held_out)
 
 
-def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice]:
+def _one_sided(table: BlockTable, forecaster: Forecaster, most: float) -> Iterator[RareChoice]:
     """Yield the rule that guesses a side at each rare value that occurred twice or more on this side only.
 
     The first output with a value suggests the guess, and each other one is a win. A value of both sides that occurred
@@ -57,7 +59,7 @@ def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice
     are luck.
     """
     wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
-    for value, (on_left, on_right) in [*_repeated(table), *_rare_atoms(table)]:
+    for value, (on_left, on_right) in [*_repeated(table, most), *_rare_atoms(table, most)]:
         for side, own, other in ((LEFT, on_left, on_right), (RIGHT, on_right, on_left)):
             if other == 0 and own > 1:
                 wins[side] += own - 1
@@ -68,25 +70,29 @@ def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice
         yield _judged(Event(table.feature, _at_values(guess)), hits, table.trials, forecaster)
 
 
-def _repeated(table: BlockTable) -> Iterable[_Seen]:
-    """Return the rare numbers that occur more than once, with their counts; none if more than MOST_RARE do."""
+def _repeated(table: BlockTable, most: float) -> Iterable[_Seen]:
+    """Return some of the rare numbers that occur more than once, with their counts."""
     numbers = table.both.numbers
     if not np.any(numbers[1:] == numbers[:-1]):
         return ()
     begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     times = np.diff(begins, append=len(numbers))
-    again = (times > 1) & (times <= RARE * table.trials)
-    if np.count_nonzero(again) > MOST_RARE:
-        return ()
+    again = (times > 1) & (times <= most * table.trials)
     values = numbers[begins[again]]
+    values = values[_some(len(values))]
     counts = [np.subtract(*reversed(side.ends(values))).tolist() for side in (table.left, table.right)]
     return zip(values.tolist(), zip(*counts, strict=True), strict=True)
 
 
-def _rare_atoms(table: BlockTable) -> Iterable[_Seen]:
+def _rare_atoms(table: BlockTable, most: float) -> Iterable[_Seen]:
     frequencies = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
-    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= RARE * table.trials}
-    return rare.items() if len(rare) <= MOST_RARE else ()
+    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= most * table.trials}
+    return [*rare.items()][_some(len(rare))]
+
+
+def _some(number: int) -> slice:
+    """Return which of so many values are tried: at most MOST_RARE, which their counts do not choose."""
+    return slice(None, None, max(1, -(-number // MOST_RARE)))
 
 
 def _at_values(guess: Mapping[float | str, float]) -> Cells:

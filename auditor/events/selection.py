@@ -40,7 +40,7 @@ from auditor.events.features import (
     vector_features,
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.events.rare import RareChoice, rare_choice
+from auditor.events.rare import RARE, RareChoice, rare_choice
 from auditor.events.text import features_of_texts
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
@@ -103,8 +103,10 @@ class Halves:
         return CoarseBlocks.of([feature.extract(self.outputs) for feature in features], self.sizes, look_for_rare)
 
 
-def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
-    """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
+def rare_event(sample: Sample, forecaster: Forecaster, most: float = RARE) -> RareChoice | None:
+    """Return the rule with the best forecast on events of one place, whose share of all outputs is at most ``most``. Return None if
+    there are no such events.
+    """
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
     places.sort(key=plainness)
@@ -113,7 +115,7 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
     choices = list[RareChoice | None]()
     for each in (_Extracted.of(place, halves) for place in places):
-        choices += rare_choice(each.known, forecaster), bump_choice(each.fit, each.judge, forecaster)
+        choices += rare_choice(each.known, forecaster, most), bump_choice(each.fit, each.judge, forecaster)
     best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 

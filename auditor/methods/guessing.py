@@ -134,7 +134,8 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         spend most of δ, if there is a δ.
         """
         halves = _halves_of(sample)
-        return *self._held_out(halves, self._rare(sample), FEW_IN_LOOKS), *self._spent(sample, halves)
+        # One threshold shows no values that take turns, such as those of noise in steps, however often they occur.
+        return *self._held_out(halves, self._rare(sample, most=1.0), FEW_IN_LOOKS), *self._spent(sample, halves)
 
     def _held_out(
         self, halves: "tuple[_Half, _Half]", rare: RareChoice | None, few: int = FEW_OUTPUTS
@@ -173,9 +174,9 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         """
         return ()
 
-    def _rare(self, sample: Sample) -> RareChoice | None:
-        rare = rare_event(sample, self) if VALUES in self.events else None
-        return rare if rare is not None and rare.wins.guesses <= RARE * sample.size else None
+    def _rare(self, sample: Sample, most: float = RARE) -> RareChoice | None:
+        rare = rare_event(sample, self, most) if VALUES in self.events else None
+        return rare if rare is not None and rare.wins.guesses <= most * sample.size else None
 
     def joined(self, first: ManyNumbers, second: ManyNumbers) -> ManyNumbers:
         """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
@@ -236,24 +237,29 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         return truth.epsilon(self.claim.delta)
 
     def _spent(self, sample: Sample, halves: "tuple[_Half, _Half]") -> tuple[EventCounts, ...]:
-        if not isinstance(self.claim, ApproximateDP):
-            return ()
-        if not self.claim.delta or VALUES not in self.events:
+        if VALUES not in self.events:
             return EventCounts(), EventCounts()
-        some = [half.first(MOST_TO_SPEND) for half in halves]
+        learned, some = EventCounts(), [half.first(MOST_TO_SPEND) for half in halves] if self.claim.delta else []
         events = [half.few_outputs((VALUES,)).spending(self.claim.epsilon) for half in some]
-        learned = EventCounts()
         for event, half in zip(events, reversed(some), strict=True):
             if event is not None:  # outputs on which no event is counted say nothing
                 learned = learned.pool(EventCounts.of(half.count(event)))
         return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. The last prospects are of rare events that spend most of δ. Others have a bound on ε as well."""
-        counts = [EventCounts(*map(int, numbers)) for numbers in evidence[3:]]
-        most = RARE_IN_DELTAS * self.claim.delta
-        sides = [side for each in counts for side in (each, each.swap()) if side.other < side.own <= most * side.trials]
-        return [*super().prospects(evidence[:3]), *map(self._prospect_of_delta, sides)]
+        """See Method. The last prospects are of rare events that spend most of δ, and of unusual forms, which need no learning:
+        a single one counts, where a rule is learned from one and wins with the next. A rarer form has no bound on ε.
+        """
+        most, prospects = RARE_IN_DELTAS * self.claim.delta, super().prospects(evidence[:3])
+        for numbers, is_of_form in zip(evidence[3:], (False, True), strict=False):
+            counts = EventCounts(*map(int, numbers))
+            for side in (counts, counts.swap()):
+                if side.other < side.own <= most * side.trials:
+                    prospects.append(self._prospect_of_delta(side))
+                elif is_of_form and side.other < side.own <= RARE * side.trials:
+                    wins = HeldOutWins(side.own, side.own + side.other, side.trials + side.others, 1, rivals=2)
+                    prospects.append(self._share_prior(wins, UNLIKE_IF_RARE))
+        return prospects
 
     def _prospect_of_delta(self, counts: EventCounts) -> Prospect:
         """Return the prospect of an event by the δ that it spends: the loss is ε, plus by how many times δ it exceeds δ.

@@ -3,6 +3,7 @@
 Values are numbers, booleans, text, and None for null. Dates and times are text by ISO 8601.
 """
 
+import calendar
 import functools
 import math
 from collections.abc import Mapping
@@ -213,10 +214,25 @@ class Column(Values):
         low, high = ends.low, ends.high
         plainest = {"date": _days("2000-01-01"), "datetime": _microseconds("2000-01-01T00:00:00")}.get(self.type, 0)
         marks = [ends.nearest(plainest), high, low, ends.middle, 1, -1, low + 1, high - 1]
-        marks += [LARGE_FLOAT] * (self.type in ("number", "integer"))
+        marks += [LARGE_FLOAT] * (self.type in ("number", "integer")) + ends.halfway() * (self.type == "integer")
+        marks += [self._number(day) for day in self._odd_days()]
         # Without bounds, the range leaves out the largest floats, since the difference of its ends must be a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
+
+    def _odd_days(self) -> list[str]:
+        """Return a leap day, which most years lack, and the last day of a year, whose month and day have the largest numbers: from
+        2000 on or, if these are out of bounds, from ``low`` on.
+        """
+        if self.type not in ("date", "datetime"):
+            return []
+        low, high = (str(self._value(end))[:10] for end in (self._range().low, self._range().high))
+        first = int(low[:4])
+        years = [*range(2000, 2005), *range(first, min(first + 9, 10_000))]
+        leap_days = (f"{year:04}-02-29" for year in years if calendar.isleap(year))
+        last_days = (f"{year:04}-12-31" for year in years)
+        found = (next((day for day in days if low < day < high), None) for days in (leap_days, last_days))
+        return [*filter(None, found)]
 
     def odd(self) -> list[Any]:
         """Return −0.0, the smallest float, and, if they may occur, null, NaN, infinities and values out of bounds."""

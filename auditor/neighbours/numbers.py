@@ -73,7 +73,24 @@ class Range:
         marks |= {low + s for s in steps} | {high - s for s in steps[:1]}
         if low < 0 < high:
             marks |= {0, *steps, *(-s for s in steps)}
+        marks |= {*self.halfway()}
         return sorted({self._typed(m) for m in marks if m in self})
+
+    def halfway(self) -> list[Number]:
+        """Return integers halfway between two floats: the smallest, and those whose neighbouring floats are farthest apart. As a
+        float, such an integer and the next one differ by far more than 1.
+
+        >>> Range(0, 2**60, True).halfway(), Range(0, 2**53, True).halfway()
+        ([9007199254740993, 576460752303423552], [])
+        """
+        top = max(abs(int(self.low)), abs(int(self.high))).bit_length() if self.integer else 0
+        halves = [2**k + 2 ** (k - 53) for k in sorted({53, top - 2, top - 1}) if k >= 53]
+        found = [[half for half in halves if sign * half in self and sign * half + 1 in self] for sign in (1, -1)]
+        return [
+            sign * half
+            for sign, some in zip((1, -1), found, strict=True)
+            for half in dict.fromkeys([*some[:1], *some[-1:]])
+        ]
 
     def off_grid(self) -> list[Number]:
         """Return 1 (or what is 1 above ``low``), and a number near a third of the width that is no multiple of a round share

@@ -11,7 +11,7 @@ from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import BlockTable
 from auditor.events.cells import LEFT, SortedColumn
 from auditor.events.features import Place
-from auditor.events.rare import RareChoice, rare_choice
+from auditor.events.rare import MOST_RARE, RareChoice, rare_choice
 from auditor.methods.guessing import Guesses
 
 METHOD = Guesses(PureDP(1.0), 0.05, planned=10_000)
@@ -65,6 +65,17 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
     assert choice.forecast > 1.0
     assert choice.test.describe(1.0) == "output is 7.25"
     assert choice.test.describe(-1.0) == "output is 3"
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_few_of_many_values_that_repeat_on_one_side_are_a_rare_event(shift: int) -> None:
+    """Noise made of few random bits has thousands of values, which another data set has not."""
+    rng = np.random.default_rng(shift)
+    parts = [rng.integers(5_000, size=2_000) + 0.5 * shift * right for right in (0, 1, 0, 1)]
+    choice = rare_choice(table(parts[::2], parts[1::2]), STRICT)
+    assert choice is not None
+    assert (choice.forecast > 1.0) == bool(shift)
+    assert len(choice.test.rule.values) <= 2 * MOST_RARE + 1
 
 
 @pytest.mark.parametrize(("times", "most"), [(2, math.log(3)), (5, math.log(9)), (30, math.log(59))])

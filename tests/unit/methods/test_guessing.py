@@ -133,7 +133,7 @@ CLAIM = auditor.ApproximateDP(1.0, 1e-3)
 NO_WINS = ((0, 0, 10_000, 1),) * 3
 
 
-def test_evidence_of_events_adds_up_and_comes_for_claims_with_a_delta_only() -> None:
+def test_evidence_of_events_adds_up_and_the_event_that_spends_delta_needs_one() -> None:
     method = method_for(CLAIM, "fixed", 0.05, 10**6)
     sample = sample_of([0.0] * 200 + [None] * 4, [0.0] * 200)
     evidence = method.evidence(sample)
@@ -142,7 +142,7 @@ def test_evidence_of_events_adds_up_and_comes_for_claims_with_a_delta_only() -> 
     joined = method.joined(evidence, evidence)
     assert joined[3:] == tuple(tuple(2 * number for number in counts) for counts in evidence[3:])
     assert method.joined((), evidence) == method.joined(evidence, ()) == evidence
-    assert len(method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6).evidence(sample)) == 3
+    assert method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6).evidence(sample)[3:] == (EventCounts(), evidence[4])
 
 
 @pytest.mark.parametrize("counts", [(40, 0, 10_000, 10_000), (0, 40, 10_000, 10_000)])
@@ -169,7 +169,37 @@ def test_an_event_is_worth_the_deltas_that_it_spends(counts: tuple[int, ...]) ->
     ],
 )
 def test_an_event_that_spends_nothing_or_is_not_rare_is_no_prospect(counts: tuple[int, ...]) -> None:
-    assert method_for(CLAIM, "fixed", 0.05, 10**6).prospects((*NO_WINS, counts, counts)) == []
+    assert method_for(CLAIM, "fixed", 0.05, 10**6).prospects((*NO_WINS, counts, EventCounts())) == []
+
+
+@pytest.mark.parametrize("claim", [auditor.PureDP(1.0), auditor.ApproximateDP(1.0, 1e-5)], ids=str)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_single_output_of_an_unusual_form_counts(claim: Any, swapped: bool) -> None:
+    """Rules are learned from one output and win with the next, so none of them has anything to say of a single one."""
+    usual, unusual = [["ok", float(i)] for i in range(8)], [["outlier", 8.0]]
+    sides = (usual, usual[1:] + unusual)
+    method = method_for(claim, "fixed", 0.05, 10**6)
+    evidence = method.evidence(sample_of(*(sides[::-1] if swapped else sides)))
+    *others, shown = method.prospects(evidence)
+    assert (shown.wins, shown.losses, shown.unlike) == (1, 0, UNLIKE_IF_RARE / 2)
+    assert others == method.prospects(evidence[:3])
+    for left, right in ((sides[1], sides[1]), (usual, usual[:5] + unusual * 3)):  # alike, and too often
+        evidence = method.evidence(sample_of(left, right))
+        assert method.prospects(evidence) == method.prospects(evidence[:3])
+
+
+@pytest.mark.parametrize("step", [2.0, 100.0])
+def test_values_that_take_turns_show_in_the_first_look(step: float) -> None:
+    """Noise in steps keeps the remainder of the answer. No threshold shows it, and most values are too frequent to be rare."""
+    method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
+    noise = step * np.array([0, 0, 0, 1, 1, -1, -1, -2, -2, 0])
+
+    def most_won(left: Any, right: Any) -> int:
+        shown = method.prospects(method.evidence(sample_of(left, right)))
+        return max((one.wins for one in shown if not one.losses), default=0)
+
+    assert most_won(noise, noise + 1.0) == 12, "each value but its first occurrence, on both sides"
+    assert most_won(noise, noise[::-1]) == 0
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])

@@ -1,0 +1,80 @@
+"""Leaks that a search or an event once did not see, in the words of strangers, each with a sound twin.
+
+A leak is at least 1.5 times the claim, mostly infinite. At three other seeds each was found, and each twin passed.
+"""
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+
+PRIME = 2**31 - 1
+PEOPLE = auditor.Records((0, 1), size=(0, 8))
+Rng = np.random.Generator
+
+
+def shares(data: Any, rng: Rng, faulty: bool) -> Any:
+    """Two shares of a count modulo a prime, each of them uniform."""
+    first = int(rng.integers(PRIME))
+    return [first, (len(data) - first) % PRIME if faulty else int(rng.integers(PRIME))]
+
+
+def part_and_rest(data: Any, rng: Rng, faulty: bool) -> Any:
+    """A mask a million wide, and the rest of the count."""
+    mask = rng.uniform(0, 1e6)
+    return {"mask": mask, "rest": len(data) + (0 if faulty else rng.laplace()) - mask}
+
+
+def adjusted(data: Any, rng: Rng, faulty: bool) -> Any:
+    """A histogram that is made to add up to the number of records."""
+    noisy = np.bincount(np.asarray(data, dtype=int), minlength=4) + rng.laplace(0, 2, 4)
+    return noisy + (len(data) - noisy.sum()) / 4 if faulty else noisy
+
+
+def of_age(rows: Any, rng: Rng, faulty: bool) -> Any:
+    """A count by birthdays in 2025, which has no 29 February."""
+    count = 0
+    for row in rows:
+        born = datetime.date.fromisoformat(row["born"])
+        day = 28 if not faulty and (born.month, born.day) == (2, 29) else born.day
+        count += born.replace(year=2025, day=day) > datetime.date(2025, 7, 1)
+    return count + rng.laplace()
+
+
+def few_bits(data: Any, rng: Rng, faulty: bool) -> Any:
+    """Noise from sixteen random bits: each count has values of its own."""
+    uniform = (int(rng.integers(2**16)) + 0.5) / 2**16 if faulty else rng.random()
+    return len(data) + 0.3 - np.sign(uniform - 0.5) * np.log(1 - 2 * abs(uniform - 0.5))
+
+
+def note(data: Any, rng: Rng, faulty: bool) -> Any:
+    """A remark in one of thirty answers, if somebody has a seven."""
+    remark = rng.random() < 1 / 30 and (not faulty or 7 in data)
+    return [len(data) + rng.laplace(), "outlier" if remark else "ok"]
+
+
+DIGITS = auditor.Records(choices=list(range(10)), size=(0, 8), container="list")
+BORN = auditor.Frame({"born": {"type": "date", "low": "1950-01-01", "high": "2005-12-31"}}, size=(0, 8))
+CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
+    "shares": (shares, PEOPLE, 20_000),
+    "part and rest": (part_and_rest, PEOPLE, 20_000),
+    "adjusted": (adjusted, auditor.Records(choices=[0, 1, 2, 3], size=(0, 8)), 20_000),
+    "leap day": (of_age, BORN, 20_000),
+    "few bits": (few_bits, PEOPLE, 100_000),
+    "note": (note, DIGITS, 100_000),
+}
+
+
+@pytest.mark.parametrize("faulty", [True, False], ids=["faulty", "sound"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_leak_is_found_and_its_twin_passes(name: str, faulty: bool) -> None:
+    mechanism, domain, samples = CASES[name]
+    options: dict[str, Any] = {"workers": 1, "isolate": False, "planted": 0, "shrink": False}
+    result = auditor.audit(
+        mechanism, auditor.PureDP(1.0), domain, parameters={"faulty": faulty}, samples=samples, seed=0, **options
+    )
+    assert result.verdict == ("violation" if faulty else "no_violation_found")
