@@ -54,10 +54,15 @@ def _suggest_output(value: Any) -> str:
             "name the function that draws outputs, not a function that makes that function; if it is a session that is asked "
             "questions, say which with `ask`"
         )
-    if hasattr(value, "__next__"):
-        return "return a list of the values that it yields"
-    if hasattr(value, "collect_schema"):  # a LazyFrame of polars
-        return "return what its method `.collect()` returns"
+    # A file in memory, which is an iterator too; a LazyFrame of polars; any iterator; a row of a database.
+    instead = {
+        "getvalue": "return what its method `.getvalue()` returns",
+        "collect_schema": "return what its method `.collect()` returns",
+        "__next__": "return a list of the values that it yields",
+        "keys": "return dict(...) of it",
+    }
+    if said := next((words for name, words in instead.items() if hasattr(value, name)), ""):
+        return said
     advice = "return numbers, text, lists or dicts, or give its class a __repr__ that shows all it holds"
     return (
         f"if it is a session that is asked questions, say which with `ask`; else {advice}"

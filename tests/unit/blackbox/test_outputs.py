@@ -5,9 +5,11 @@ import copyreg
 import dataclasses
 import functools
 import hashlib
+import io
 import itertools
 import math
 import re
+import sqlite3
 import types
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -386,6 +388,14 @@ class SilentSession(Silent):
         return 1.0
 
 
+def sqlite_row() -> sqlite3.Row:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    row: sqlite3.Row = connection.execute("SELECT 1 AS number").fetchone()
+    connection.close()
+    return row
+
+
 @pytest.mark.parametrize(
     ("output", "way_out"),
     [
@@ -393,6 +403,8 @@ class SilentSession(Silent):
         (SilentSession(), "if it is a session that is asked questions, say which with `ask`"),
         (later(), "asyncio.run"),
         (iter([1]), "a list of the values that it yields"),
+        (io.StringIO("1"), r"`\.getvalue\(\)`"),
+        (sqlite_row(), r"return dict\(\.\.\.\) of it"),
         (polars.LazyFrame({"a": [1.0]}), r"`\.collect\(\)`"),
         (Silent(), "a __repr__ that shows all it holds"),
         ([1, {"a": (Silent(),)}], "a __repr__ that shows all it holds"),
@@ -403,6 +415,8 @@ class SilentSession(Silent):
         "a session",
         "asynchronous",
         "an iterator",
+        "a file in memory",
+        "a row of a database",
         "a lazy frame",
         "an object",
         "an object inside",
