@@ -135,9 +135,8 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
             numbers[np.isfinite(numbers)], -LARGEST_FLOAT / 4, LARGEST_FLOAT / 4
         )  # no difference overflows
         quantiles = _quantiles(finite, levels).tolist() if len(finite) else []
-        bends = tuple(
-            dict.fromkeys(map(round_significant, quantiles))
-        )  # numbers near each other may be one when rounded
+        # Numbers near each other may be one when rounded.
+        bends = tuple(dict.fromkeys(map(round_significant, quantiles)))
         bends = bends if len(bends) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:

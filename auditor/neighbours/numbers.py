@@ -85,12 +85,11 @@ class Range:
         """
         top = max(abs(int(self.low)), abs(int(self.high))).bit_length() if self.integer else 0
         halves = [2**k + 2 ** (k - 53) for k in sorted({53, top - 2, top - 1}) if k >= 53]
-        found = [[half for half in halves if sign * half in self and sign * half + 1 in self] for sign in (1, -1)]
-        return [
-            sign * half
-            for sign, some in zip((1, -1), found, strict=True)
-            for half in dict.fromkeys([*some[:1], *some[-1:]])
-        ]
+        numbers = list[Number]()
+        for sign in (1, -1):
+            inside = [sign * half for half in halves if sign * half in self and sign * (half + 1) in self]
+            numbers += dict.fromkeys([*inside[:1], *inside[-1:]])
+        return numbers
 
     def off_grid(self) -> list[Number]:
         """Return 1 (or what is 1 above ``low``), and a number near a third of the width that is no multiple of a round share

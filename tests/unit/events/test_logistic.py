@@ -163,6 +163,17 @@ def test_numbers_that_differ_by_next_to_nothing_are_scored() -> None:
     assert np.all(np.isfinite(scores(score, tiny[0])))
 
 
+def test_numbers_that_are_one_when_rounded_give_no_score() -> None:
+    """Their width would be 0, and the score of the place, and of all others with it, no number."""
+    numbers = 2.0**59 + 128.0 * np.arange(40)
+    large = Sample(*(from_batch(some, len(some)) for some in (numbers[::2], numbers[1::2])))
+    assert fit_logistic(large) is None
+    sides = np.stack([numbers, np.repeat([0.0, 1.0], 20)], axis=1)
+    score = fit_logistic(Sample(from_batch(sides[:20], 20), from_batch(sides[20:], 20)))
+    assert score is not None
+    assert [term.place for term in score.terms] == ["output[1]"]
+
+
 # --- Batches ---
 
 
