@@ -247,8 +247,8 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. The last prospects are of rare events by the δ that they spend, and of unusual forms that are less rare. A form
-        needs no learning, so a single output counts, where a rule is learned from one and wins with the next.
+        """See Method. The last prospects are of rare events by the δ that they spend, and of unusual forms that are less rare. A
+        form needs no learning, so a single output counts, where a rule is learned from one and wins with the next.
         """
         most, prospects = RARE_IN_DELTAS * self.claim.delta, super().prospects(evidence[:3])
         for numbers, is_of_form in zip(evidence[3:], (False, True), strict=False):
