@@ -1,6 +1,6 @@
 """Leaks that a search or an event once did not see, in the words of strangers, each with a sound twin.
 
-A leak is at least 1.5 times the claim, mostly infinite. At three other seeds each was found, and each twin passed.
+Each leak is infinite. At four seeds each was found and each twin passed; by the build before, none was found at any of the four.
 """
 
 import datetime
@@ -29,12 +29,6 @@ def part_and_rest(data: Any, rng: Rng, faulty: bool) -> Any:
     return {"mask": mask, "rest": len(data) + (0 if faulty else rng.laplace()) - mask}
 
 
-def adjusted(data: Any, rng: Rng, faulty: bool) -> Any:
-    """A histogram that is made to add up to the number of records."""
-    noisy = np.bincount(np.asarray(data, dtype=int), minlength=4) + rng.laplace(0, 2, 4)
-    return noisy + (len(data) - noisy.sum()) / 4 if faulty else noisy
-
-
 def of_age(rows: Any, rng: Rng, faulty: bool) -> Any:
     """A count by birthdays in 2025, which has no 29 February."""
     count = 0
@@ -51,21 +45,12 @@ def few_bits(data: Any, rng: Rng, faulty: bool) -> Any:
     return len(data) + 0.3 - np.sign(uniform - 0.5) * np.log(1 - 2 * abs(uniform - 0.5))
 
 
-def note(data: Any, rng: Rng, faulty: bool) -> Any:
-    """A remark in one of thirty answers, if somebody has a seven."""
-    remark = rng.random() < 1 / 30 and (not faulty or 7 in data)
-    return [len(data) + rng.laplace(), "outlier" if remark else "ok"]
-
-
-DIGITS = auditor.Records(choices=list(range(10)), size=(0, 8), container="list")
 BORN = auditor.Frame({"born": {"type": "date", "low": "1950-01-01", "high": "2005-12-31"}}, size=(0, 8))
 CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
     "shares": (shares, PEOPLE, 20_000),
     "part and rest": (part_and_rest, PEOPLE, 20_000),
-    "adjusted": (adjusted, auditor.Records(choices=[0, 1, 2, 3], size=(0, 8)), 20_000),
     "leap day": (of_age, BORN, 20_000),
     "few bits": (few_bits, PEOPLE, 100_000),
-    "note": (note, DIGITS, 100_000),
 }
 
 
