@@ -34,8 +34,9 @@ class RareChoice(Choice):
 
 
 def rare_choice(table: BlockTable, forecaster: Forecaster, most: float = RARE) -> RareChoice | None:
-    """Return the rule with the best forecast on events of a feature whose share of all outputs is at most ``most``. Return None if
-    there are no such events.
+    """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events.
+
+    A number may have the share ``most`` of all outputs. Of atoms, a threshold that guesses the side of each shows frequent ones.
     """
     choices = [*_one_sided(table, forecaster, most), *_beyond(table, forecaster)]
     return max(choices, key=lambda choice: choice.forecast, default=None)
@@ -59,7 +60,7 @@ def _one_sided(table: BlockTable, forecaster: Forecaster, most: float) -> Iterat
     are luck.
     """
     wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
-    for value, (on_left, on_right) in [*_repeated(table, most), *_rare_atoms(table, most)]:
+    for value, (on_left, on_right) in [*_repeated(table, most), *_rare_atoms(table)]:
         for side, own, other in ((LEFT, on_left, on_right), (RIGHT, on_right, on_left)):
             if other == 0 and own > 1:
                 wins[side] += own - 1
@@ -84,9 +85,9 @@ def _repeated(table: BlockTable, most: float) -> Iterable[_Seen]:
     return zip(values.tolist(), zip(*counts, strict=True), strict=True)
 
 
-def _rare_atoms(table: BlockTable, most: float) -> Iterable[_Seen]:
+def _rare_atoms(table: BlockTable) -> Iterable[_Seen]:
     frequencies = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
-    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= most * table.trials}
+    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= RARE * table.trials}
     return [*rare.items()][_some(len(rare))]
 
 

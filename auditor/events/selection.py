@@ -104,8 +104,8 @@ class Halves:
 
 
 def rare_event(sample: Sample, forecaster: Forecaster, most: float = RARE) -> RareChoice | None:
-    """Return the rule with the best forecast on events of one place, whose share of all outputs is at most ``most``. Return None if
-    there are no such events.
+    """Return the rule with the best forecast on rare events of one place, in which a number may have the share ``most`` of all
+    outputs. Return None if there are no such events.
     """
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
