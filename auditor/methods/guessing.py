@@ -131,7 +131,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def evidence(self, sample: Sample) -> ManyNumbers:
         """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs, and the counts of events that
-        spend most of δ, if there is a δ.
+        spend most of δ, or have an unusual form, if the claim is on ε.
         """
         halves = _halves_of(sample)
         # One threshold shows no values that take turns, such as those of noise in steps, however often they occur.
@@ -169,8 +169,8 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         return careful.test, None if bold is None else bold.test
 
     def _spent(self, sample: Sample, halves: "tuple[_Half, _Half]") -> "tuple[EventCounts, ...]":
-        """Return the counts of two events that may spend most of δ: one learned on each half and counted on the other, and that
-        an output has an unusual form. Return () for a claim without δ.
+        """Return the counts of two events: one that may spend most of δ, learned on each half and counted on the other, which needs
+        a δ; and that an output has an unusual form. Return () for a claim on another quantity than ε.
         """
         return ()
 

@@ -215,18 +215,18 @@ class Column(Values):
         plainest = {"date": _days("2000-01-01"), "datetime": _microseconds("2000-01-01T00:00:00")}.get(self.type, 0)
         marks = [ends.nearest(plainest), high, low, ends.middle, 1, -1, low + 1, high - 1]
         marks += [LARGE_FLOAT] * (self.type in ("number", "integer")) + ends.halfway() * (self.type == "integer")
-        marks += [self._number(day) for day in self._odd_days()]
+        marks += [self._number(day) for day in self._odd_days(ends)]
         # Without bounds, the range leaves out the largest floats, since the difference of its ends must be a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
 
-    def _odd_days(self) -> list[str]:
+    def _odd_days(self, ends: Range) -> list[str]:
         """Return a leap day, which most years lack, and the last day of a year, whose month and day have the largest numbers: from
         2000 on or, if these are out of bounds, from ``low`` on.
         """
         if self.type not in ("date", "datetime"):
             return []
-        low, high = (str(self._value(end))[:10] for end in (self._range().low, self._range().high))
+        low, high = (str(self._value(end))[:10] for end in (ends.low, ends.high))
         first = int(low[:4])
         years = [*range(2000, 2005), *range(first, min(first + 9, 10_000))]
         leap_days = (f"{year:04}-02-29" for year in years if calendar.isleap(year))
