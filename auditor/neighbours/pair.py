@@ -122,8 +122,8 @@ class Pair:
     _key: str | None = field(default=None, init=False, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what a mechanism needs, and not how the pair was made, nor its texts: these are several times as long."""
-        return Pair, (self.left, self.right, self.relation, self.form, self.grows)
+        """Pickle all but the texts, which are several times as long and are made again where they are asked for."""
+        return Pair, (self.left, self.right, self.relation, self.form, self.grows, self.origin)
 
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""

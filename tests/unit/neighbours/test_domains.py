@@ -2,10 +2,12 @@
 
 import itertools
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,12 +18,15 @@ from auditor.auditing import planned
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
-from auditor.neighbours.domains import Pairs, Value
+from auditor.neighbours.domains import Pairs, Valid, Value
+from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Range, _uniform
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
 from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
+from auditor.neighbours.vectors import Vectors
+from auditor.sessions.dialogues import Dialogues
 
 Number = int | float
 
@@ -235,6 +240,10 @@ def test_a_person_changes_no_more_keys_and_by_no_more_than_allowed(
 
 # --- All domains ---
 
+ROWS = {
+    "age": {"type": "integer", "low": 0, "high": 90, "null": True},
+    "kind": {"type": "categorical", "choices": ["a", "b"]},
+}
 DOMAINS: dict[str, Callable[[], Domain]] = {
     "values": lambda: Value(["a", "b", "c"]),
     "range": lambda: Value(range=(0.0, 5.0)),
@@ -250,6 +259,11 @@ DOMAINS: dict[str, Callable[[], Domain]] = {
     "records": lambda: Records((0, 1), size=(0, 30)),
     "columns": lambda: Records((-1, 1), size=(1, 10), columns=2, relation="substitute", integer=True),
     "pairs": lambda: Pairs([(0, 1), ([1], [1, 2])]),
+    "vectors": lambda: Vectors(3, 1.0, size=(1, 9)),
+    "rows": lambda: Frame(ROWS, size=(0, 30)),
+    "persons": lambda: Frame(ROWS, size=(0, 30), id="id", rows_per_person=(1, 3), order="shuffled", form="pandas"),
+    "valid": lambda: Valid(Records((0, 1), size=(0, 30)), len),
+    "sessions": lambda: Dialogues(Records((0, 1), size=(0, 9)), ask=["sum", "count"], rounds=3),
 }
 every_domain = pytest.mark.parametrize("make", DOMAINS.values(), ids=DOMAINS)
 
@@ -263,10 +277,22 @@ def test_the_same_generator_gives_the_same_pairs(make: Callable[[], Domain]) -> 
 
 @every_domain
 def test_pairs_travel_to_workers_and_are_the_same_there(make: Callable[[], Domain]) -> None:
-    import pickle
-
     for pair in pairs_of(make())[:50]:
         assert pickle.loads(pickle.dumps(pair)) == pair
+
+
+@every_domain
+def test_a_domain_that_has_travelled_gives_the_same_pairs(make: Callable[[], Domain]) -> None:
+    """joblib sends the domain of ``auditor.audit`` to its workers, with the pairs that it has listed by then."""
+    domain = make()
+    first = [*domain.corners(), *domain.simplest()]
+    arrived = cloudpickle.loads(cloudpickle.dumps(domain))
+    assert [pair.key() for pair in (*arrived.corners(), *arrived.simplest())] == [pair.key() for pair in first]
+    assert [pair.key() for pair in with_simpler(arrived)] == [pair.key() for pair in with_simpler(domain)]
+    one, other = arrived.corners()[0], arrived.corners()[-1]
+    between = domain.between(domain.corners()[0], domain.corners()[-1])
+    assert arrived.between(one, other) == between
+    assert [*map(Pair.key, arrived.closely([one], 9))] == [*map(Pair.key, domain.closely(domain.corners()[:1], 9))]
 
 
 @every_domain
