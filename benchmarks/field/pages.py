@@ -202,7 +202,7 @@ def page(rows: list[Row]) -> str:
     counts = {
         "packages": len({row["package"] for row in rows}),
         "claims": len(claims),
-        "audited": sum(row["verdict"] != "not run" for row in claims),
+        "audited": sum(row["verdict"] not in ("not run", "inconclusive") for row in claims),
         "sound": len(sound),
         "repeated": len(repeated),
         "agreed": len([row for row in repeated if not refuted_seeds(row)]),

@@ -286,6 +286,12 @@ def test_what_is_known_and_was_not_found_is_counted_apart() -> None:
     assert "| broken by the line | 1 | 1 |" in pages.page(rows)
 
 
+@pytest.mark.parametrize("without", ["not run", "inconclusive"])
+def test_an_audit_without_an_answer_counts_as_a_claim_without_a_verdict(without: str) -> None:
+    words = pages.page([row(), row(verdict="no violation found"), row(verdict=without)]).replace("\n", " ")
+    assert "3 claims, of which 2 have a verdict" in words
+
+
 def test_a_violation_that_nobody_looked_up_is_an_error(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "rows_of", lambda package: [row(**{"class": pages.NOT_LOOKED_UP})])
     assert pages.write_pages() == 1
