@@ -244,7 +244,8 @@ def find_pair(
     kinds = {key: look.kind for key, look in looks.items() if look.kind}
     game = PairGame(plan, size, ledger, claim, kinds, refuted)
     pool = {look.key: look for look in game.refocus([*map(game.judged, looks.values())])}
-    race = Race(game, domain, rng, pool, known=ledger.listed)
+    tuning = replace(TUNING, near_share=TUNING.near_share_if_refuted) if refuted else TUNING
+    race = Race(game, domain, rng, pool, tuning, known=ledger.listed)
     only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)

@@ -361,7 +361,7 @@ def test_all_numbers_of_a_search_stand_in_one_frozen_place() -> None:
         TUNING.look = 1  # type: ignore[misc]
     assert SearchTuning() == TUNING
     assert all(getattr(TUNING, one.name) > 0 for one in dataclasses.fields(SearchTuning))
-    shares = ("of_sources", "of_many", "of_near", "of_again", "near_share")
+    shares = ("of_sources", "of_many", "of_near", "of_again", "near_share", "near_share_if_refuted")
     assert all(getattr(TUNING, share) < 1 for share in shares)
     read = {
         node.attr
