@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Batch:
     one_by_one: bool = False
     form: str = ""  # the form of earlier batches; another form is an error
     share: float = 1.0  # the share of this batch in the outputs that are drawn together
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the batch with its pair as processes of a mechanism get it."""
+        values = (self.size, self.phase, self.number, self.one_by_one, self.form, self.share)
+        return Batch, (self.pair.to_send(), *values)
 
     @property
     def learning(self) -> bool:

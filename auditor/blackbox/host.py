@@ -121,7 +121,7 @@ class Hosted(Drawer):
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:
-            [sample] = self._answers("draw", pair, labels, rng, least)
+            [sample] = self._answers("draw", pair.to_send(), labels, rng, least)
         except ProcessFailure as failure:
             return failure
         return sample  # type: ignore[no-any-return]
@@ -181,7 +181,7 @@ class Hosted(Drawer):
 
             journal.clear()
             conversation = _Conversation(process)
-            conversation.say(("pieces", (pair, labels, rng, missing, self.limit is not None)))
+            conversation.say(("pieces", (pair.to_send(), labels, rng, missing, self.limit is not None)))
             try:
                 while isinstance(answer := conversation.hear(due), tuple):
                     heard += 1
@@ -194,7 +194,7 @@ class Hosted(Drawer):
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         try:
-            [output] = self._answers("call_once", pair, side, rng)
+            [output] = self._answers("call_once", pair.to_send(), side, rng)
             return output
         except ProcessFailure as failure:
             return failure
@@ -204,7 +204,9 @@ class Hosted(Drawer):
         done, failed = 0, 0
         while done < len(pairs) and failed < ALWAYS:
             try:
-                for distance in self._answers("alike", pairs[done:], rng, size, outputs=2 * size):
+                for distance in self._answers(
+                    "alike", [pair.to_send() for pair in pairs[done:]], rng, size, outputs=2 * size
+                ):
                     yield distance
                     done += 1
             except ProcessFailure:
@@ -216,7 +218,7 @@ class Hosted(Drawer):
         """See Drawer. Raises MechanismError if the process fails."""
         done = 0
         try:
-            for answers in self._answers("answers", pairs):
+            for answers in self._answers("answers", [pair.to_send() for pair in pairs]):
                 yield answers
                 done += 1
         except ProcessFailure as failure:

@@ -264,7 +264,7 @@ class Sampler:
         A task has ``in_task`` pairs, which changes no distance.
         """
         origin, how = self.origin(), self.execution
-        parts = (pairs[at : at + in_task] for at in range(0, len(pairs), in_task))
+        parts = ([pair.to_send() for pair in pairs[at : at + in_task]] for at in range(0, len(pairs), in_task))
         tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
         distances = how.workers_for(waiting=self.apart).run(tasks, 2 * processes(how.workers))
         with contextlib.closing(distances):

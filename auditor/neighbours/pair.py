@@ -125,6 +125,10 @@ class Pair:
         """Pickle all but the texts, which are several times as long and are made again where they are asked for."""
         return Pair, (self.left, self.right, self.relation, self.form, self.grows, self.origin)
 
+    def to_send(self) -> "Pair":
+        """Return the pair as processes of a mechanism get it: without its origin, which a domain may not be able to pickle."""
+        return self if self.origin is None else Pair(self.left, self.right, self.relation, self.form, self.grows)
+
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""
         data, other = (self.left, self.right) if side == "left" else (self.right, self.left)
