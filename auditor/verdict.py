@@ -131,20 +131,23 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
 # A pass is weak if its search finds less than ENOUGH_FOUND of the planted faults that the outputs on the right pair would
 # show, significant at level BY_CHANCE.
 ENOUGH_FOUND, BY_CHANCE = 0.5, 0.1
+# So is one whose search finds too few of those on data with one kind of fact, significant at level OF_A_KIND_BY_CHANCE: a search
+# that finds most faults may miss all that show on one of a hundred values.
+OF_A_KIND_BY_CHANCE = 0.02
 # If too few are found, so many times the outputs are tried.
 TIMES = (4, 16, 64)
 
 
-def found_too_few(found: int, planted: int) -> bool:
+def found_too_few(found: int, planted: int, by_chance: float = BY_CHANCE) -> bool:
     """Whether a search that finds each fault with probability ENOUGH_FOUND finds so few with probability at most
-    BY_CHANCE.
+    ``by_chance``.
 
     >>> found_too_few(16, 40), found_too_few(15, 40), found_too_few(1, 4)
     (False, True, False)
     """
     from scipy.special import bdtr
 
-    return found < planted and bool(bdtr(found, planted, ENOUGH_FOUND) <= BY_CHANCE)
+    return found < planted and bool(bdtr(found, planted, ENOUGH_FOUND) <= by_chance)
 
 
 def refuting_side(claim: Claim) -> Literal["lower", "upper"]:

@@ -10,7 +10,7 @@ import math
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import Listed, spread
 from auditor.results.result import Probed
-from auditor.verdict import TIMES, found_too_few
+from auditor.verdict import ENOUGH_FOUND, OF_A_KIND_BY_CHANCE, TIMES, found_too_few
 
 Mask = NDArray[np.bool_]
 
@@ -51,6 +51,8 @@ PICKING = 98
 # than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
+# Of LOOKED_AT kinds with which least faults are found, so many are planted, since chance explains that one of six is found.
+LOOKED_AT, OF_A_KIND = 2, 24
 # A planted loss is LARGE times the claim.
 LARGE = 2.0
 # A replay compares half as many candidates of the sources, without a climb, and no orders.
@@ -186,58 +188,75 @@ def plant_faults(audit: Audit) -> Audit:
     # Planted faults change values, not bits.
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
-    found, missed, more = plan.store.recall(KEPT, lambda: _planted(_Replay.of(plan, sample, audit.looks, ledger)))
-    planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
-    return replace(audit, planted=planted)
+    kept = plan.store.recall(KEPT, lambda: _planted(_Replay.of(plan, sample, audit.looks, ledger)))
+    return replace(audit, planted=Probed(**kept) if kept else None)
 
 
-def _planted(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
-    """Return the faults found and the faults missed. If too many are missed, also return the first of TIMES with which
-    enough are found, and how many; None if there is none.
-    """
-    found, missed = _tried(replay)
-    more = None
-    if found_too_few(len(found), len(found) + len(missed)):
+def _planted(replay: "_Replay") -> dict[str, Any]:
+    """Return what is found, by fields; if too little, also the first of TIMES with which it is enough. {} if none is planted."""
+    probed = _tried(replay)
+    if probed is not None and probed.too_few:
         for times in reversed(TIMES):  # if the most outputs are not enough, fewer are not
-            found_then, missed_then = _tried(replay.with_outputs(times))
-            if found_too_few(len(found_then), len(found_then) + len(missed_then)):
+            then = _tried(replay.with_outputs(times))
+            if then is None or then.too_few:
                 break
-            more = times, len(found_then)
-    return found, missed, more
+            probed = replace(probed, with_more=(times, len(then.found)))
+    return asdict(probed) if probed else {}
 
 
-def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:
-    """Return the faults found and the faults missed, among those that the outputs of the replay would show."""
+def _tried(replay: "_Replay") -> Probed | None:
+    """Return which faults are found, of those that the outputs of the replay would show; None if none is planted."""
     plan, size = replay.plan, replay.game.size
     assert isinstance(plan.claim, PrivacyClaim)
     allowed = shown_by_outputs([*effects_for(plan.claim), RARELY], plan.method(size.bound, share=size.share))
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
-    found, missed = list[str](), list[str]()
-    listed, most = replay.game.ledger.listed, plan.settings.planted
-    for fault in planted_faults(listed, replay.sample.left, rng, most, allowed, replay.facts):
-        (found if replay.finds(fault) else missed).append(str(fault))
-    return found, missed
+    most = plan.settings.planted
+    of_kinds = faults_of_kinds(replay.game.ledger.listed, replay.sample.left, rng, most, allowed, replay.facts)
+    outcomes = {fault: replay.finds(fault) for fault in planted_faults(of_kinds, most, rarely=RARELY in allowed)}
+    if not outcomes:
+        return None
+    found, missed = ([str(fault) for fault, is_found in outcomes.items() if is_found == so] for so in (True, False))
+    return Probed(found, missed, kinds_missed=dict(_kinds_missed(replay, of_kinds, outcomes)))
 
 
-def planted_faults(
+def _kinds_missed(
+    replay: "_Replay", of_kinds: Mapping[str, Sequence[PlantedFault]], outcomes: Mapping[PlantedFault, bool]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the kinds of facts about one thing with which too few faults are found, how many these are, and of how many.
+
+    Up to OF_A_KIND faults are planted of each of the LOOKED_AT kinds with which least are found, if these are at most half.
+    """
+    shares = {
+        kind: np.mean([outcomes[fault] for fault in faults if fault in outcomes])
+        for kind, faults in of_kinds.items()
+        if faults[0].fact.is_of_one and faults[0] in outcomes
+    }
+    for kind in sorted(shares, key=shares.__getitem__)[:LOOKED_AT]:
+        if shares[kind] <= ENOUGH_FOUND:
+            faults = of_kinds[kind][:OF_A_KIND]
+            found = [outcomes[fault] if fault in outcomes else replay.finds(fault) for fault in faults]
+            if found_too_few(sum(found), len(found), OF_A_KIND_BY_CHANCE):
+                yield kind, (sum(found), len(found))
+
+
+def faults_of_kinds(
     listed: Listed,
     outputs: Outputs,
     rng: np.random.Generator,
     most: int,
     allowed: Sequence[Effect],
     known: dict[str, frozenset[Fact]],
-) -> list[PlantedFault]:
-    """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``. ``known`` keeps the
-    facts of data sets, by their texts.
+) -> dict[str, list[PlantedFault]]:
+    """Return for each kind of fact at most ``most`` faults, by those ``allowed`` effects that can change outputs such as
+    ``outputs``. ``known`` keeps the facts of data sets, by their texts.
 
-    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects. If
-    RARELY is allowed, one fault shows on any data, like an occasional release of raw data.
+    Each fault shows on data with a fact that tells some neighbours apart, and effects take turns.
     """
     hit = np.ones(outputs.size, np.bool_)
     effects = [each for each in allowed if each is not RARELY and each.change(outputs, hit) is not None]
     effects = [effects[i] for i in rng.permutation(len(effects))]
     if not effects:
-        return []
+        return {}
     few, crowds = list(listed.each_value), spread([*listed.crowds], PAIRS_LOOKED_AT)
     randoms = (listed.domain.random(rng) for _ in range(PAIRS_LOOKED_AT))
     pairs = distinct([*few, *listed.corners, *crowds, *randoms])
@@ -253,11 +272,10 @@ def planted_faults(
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
     # A kind with few facts has each of them with several effects, since code reacts to a kind rather than to a value.
-    kinds = [_of_kind(by_kind[kind], effects, place) for place, kind in enumerate(sorted(by_kind))]
-    turns = itertools.zip_longest(*(itertools.islice(of_kind, most) for of_kind in kinds))
-    found = [fault for turn in turns for fault in turn if fault is not None]
-    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 and RARELY in allowed else []
-    return rare + found[: most - len(rare)]
+    return {
+        kind: [*itertools.islice(_of_kind(by_kind[kind], effects, place), most)]
+        for place, kind in enumerate(sorted(by_kind))
+    }
 
 
 def _of_kind(facts: Sequence[Fact], effects: Sequence[Effect], place: int) -> Iterator[PlantedFault]:
@@ -265,6 +283,16 @@ def _of_kind(facts: Sequence[Fact], effects: Sequence[Effect], place: int) -> It
     for later in range(len(effects)):
         for number, fact in enumerate(facts):
             yield PlantedFault(fact, effects[(place + number + later) % len(effects)])
+
+
+def planted_faults(of_kinds: Mapping[str, Sequence[PlantedFault]], most: int, *, rarely: bool) -> list[PlantedFault]:
+    """Return at most ``most`` faults, from all kinds in turn, and if asked for, one that shows ``rarely`` on any data, like an
+    occasional release of raw data.
+    """
+    turns = itertools.zip_longest(*of_kinds.values())
+    found = [fault for turn in turns for fault in turn if fault is not None]
+    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 and rarely else []
+    return rare + found[: most - len(rare)]
 
 
 class _FoundError(Exception):

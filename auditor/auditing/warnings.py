@@ -31,7 +31,7 @@ from auditor.events.text import unread
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.results.result import Judgement, OutputsSpent, Probed
-from auditor.verdict import TIMES, Verdict
+from auditor.verdict import TIMES, Verdict, found_too_few
 
 # The two sides of some pairs are compared, with MOST outputs on either side of the first. If a mechanism uses its
 # randomness alike on both sides, all MOST outputs agree with probability (1 − d)^MOST, where d is the total variation
@@ -328,7 +328,11 @@ def weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iter
         yield f"weak: so many outputs cannot show any violation, on any data; {_to_show_more(plan, judgement)}"
     if planted is not None and planted.too_few:
         faults = f"of {planted.all} planted faults that these outputs would show on the right pair"
-        yield f"weak: {faults}, the search finds {len(planted.found)}; {_to_find_more(plan, planted)}"
+        of_kinds = [
+            f"{found} of {of_kind} on data with {kind}" for kind, (found, of_kind) in planted.kinds_missed.items()
+        ]
+        but = f", but {' and '.join(of_kinds)}" if of_kinds else ""
+        yield f"weak: {faults}, the search finds {len(planted.found)}{but}; {_to_find_more(plan, planted)}"
 
 
 def _cannot_show(plan: Plan, judgement: Judgement) -> bool:
@@ -363,7 +367,8 @@ def _to_find_more(plan: Plan, planted: Probed) -> str:
     """Say with how many outputs the search finds enough, or what else leads out."""
     if planted.with_more is not None:
         times, found = planted.with_more
-        return f"{plan.with_more(times)}, with which it finds {found}"
+        enough = found if found_too_few(len(planted.found), planted.all) else "enough of them"
+        return f"{plan.with_more(times)}, with which it finds {enough}"
     return (
         f"{max(TIMES)} times as many outputs on the pairs that it looked at would not be enough: name fewer data sets, such as "
         "the pairs that matter, or accept the pass by `weak`, with the reason"

@@ -14,6 +14,7 @@ from auditor.neighbours.scripts import ScriptedData
 
 # That a data set has CROWD or more equal records is a fact.
 CROWD = 15
+TWO_IN_A_ROW = "two certain records in a row"
 
 
 class Fact(NamedTuple):
@@ -21,6 +22,11 @@ class Fact(NamedTuple):
 
     kind: str
     which: Hashable = None
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether the fact is about one value, size or row of many, each of which a search has to try by itself."""
+        return self.which is not None and self.kind != TWO_IN_A_ROW
 
     def __str__(self) -> str:
         return self.kind if self.which is None else f"{self.kind}, {self.which}"
@@ -54,7 +60,7 @@ def _of_records(records: Sequence[Hashable], data: Sequence[Any]) -> Iterator[Fa
         yield Fact("all records alike")
     if len(records) > 1 and all(len(records) % divisor for divisor in range(2, math.isqrt(len(records)) + 1)):
         yield Fact("a prime size")
-    yield from (Fact("two certain records in a row", two) for two in dict.fromkeys(itertools.pairwise(records)))
+    yield from (Fact(TWO_IN_A_ROW, two) for two in dict.fromkeys(itertools.pairwise(records)))
     if data and all(isinstance(row, Mapping) for row in data):
         yield from _of_rows(data)
 

@@ -165,13 +165,15 @@ class Stage:
 class Probed:
     """The faults that were planted in outputs of the mechanism, in words: those that its search ``found``, and those it ``missed``.
 
-    So many outputs on the right pair would show each of them. ``with_more`` is the first of TIMES the outputs with which
-    enough are found, and how many then are; None unless too few were found, or if there is none.
+    So many outputs on the right pair would show each of them. ``kinds_missed`` has the kinds of facts with which too few were
+    found, by more than chance: how many were found, and how many planted. ``with_more`` is the first of TIMES the outputs
+    with which enough are found, and how many then are; None unless too few were found, or if there is none.
     """
 
     found: Sequence[str]
     missed: Sequence[str]
     with_more: Annotated[tuple[Count, Count] | None, UNLESS_EMPTY] = None
+    kinds_missed: Annotated[Mapping[str, tuple[Count, Count]], UNLESS_EMPTY] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.all:
@@ -184,8 +186,8 @@ class Probed:
 
     @property
     def too_few(self) -> bool:
-        """Whether too few faults were found, by more than chance (``found_too_few``)."""
-        return found_too_few(len(self.found), self.all)
+        """Whether too few faults were found, of all or with one kind of fact, by more than chance (``found_too_few``)."""
+        return bool(self.kinds_missed) or found_too_few(len(self.found), self.all)
 
 
 @dataclass(frozen=True, slots=True)

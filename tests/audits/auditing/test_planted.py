@@ -16,6 +16,7 @@ from auditor.auditing.planted import (
     RARELY,
     PlantedFault,
     effects_for,
+    faults_of_kinds,
     planted_faults,
     shown_by_outputs,
 )
@@ -50,7 +51,8 @@ def numbers(size: int, shape: tuple[int, ...] = ()) -> Outputs:
 
 
 def some_faults(most: int) -> list[PlantedFault]:
-    return planted_faults(Listed(PEOPLE), numbers(100), np.random.default_rng(3), most, (*EFFECTS, RARELY), {})
+    of_kinds = faults_of_kinds(Listed(PEOPLE), numbers(100), np.random.default_rng(3), most, (*EFFECTS, RARELY), {})
+    return planted_faults(of_kinds, most, rarely=True)
 
 
 @pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.words)
@@ -210,7 +212,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
     assert result.planted is not None and result.planted.too_few
     assert result.weak
     found = "weak: of 40 planted faults that these outputs would show on the right pair, the search finds "
-    found += f"{len(result.planted.found)}; "
+    found += f"{len(result.planted.found)}"
     [warning] = [warning for warning in result.warnings if warning.startswith(found)]
     if result.planted.with_more is None:
         assert "would not be enough: name fewer data sets" in warning
@@ -238,6 +240,51 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
     assert (entry["weak"], entry["accepted"], entry["passed"]) == (True, "it is a coin", True)
     assert main(["show", "reports/coin/report.json"]) == 0
     assert ends(", weak: allowed") == 2
+
+
+def test_a_search_that_misses_single_values_is_weak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred values, 1,500 outputs cannot try each. A fault that shows on one of them is missed, and the pass says so."""
+    hundred = auditor.Records((0, 99), integer=True, size=(0, 10))
+    options = OPTIONS | {"samples": 4_000, "planted": 40}
+    passes = [auditor.audit(count, auditor.PureDP(1.0), hundred, **options | {"seed": seed}) for seed in range(1, 6)]
+    weak = [one for one in passes if one.planted is not None and "a certain value" in one.planted.kinds_missed]
+    # Three of 24 are found on average, and all but one of ten searches find at most six.
+    assert len(weak) >= 3
+    for one in weak:
+        assert one.planted is not None and one.weak
+        found, of_kind = one.planted.kinds_missed["a certain value"]
+        assert of_kind == 24 and found <= 6
+        # Of all faults, this search finds most: without the kinds, nothing would be said.
+        assert len(one.planted.found) > 15
+        [warning] = [warning for warning in one.warnings if warning.startswith("weak: ")]
+        assert f", but {found} of 24 on data with a certain value" in warning or "and" in warning
+        assert "raise `samples` to " in warning and warning.endswith("with which it finds enough of them")
+    # A recording keeps which kinds are missed.
+    (tmp_path / "count.py").write_text(
+        "def count(records, size, rng):\n    return len(records) + rng.laplace(size=size)\n"
+    )
+    (tmp_path / "count.yaml").write_text(
+        "version: 1\nsamples: 4_000\nplanted: 40\nseed: 2\nexecution: {workers: 1, isolate: false}\naudits:\n"
+        "  - {name: count, mechanism: count.py:count, claim: {epsilon: 1.0},\n"
+        "     neighbours: {domain: records, record: {integer: true, low: 0, high: 99}, size: {low: 0, high: 10}}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "count.yaml", "--quiet", "--record", "kept"]) == 0
+    assert main(["replay", "kept", "--quiet", "--out", "again"]) == 0
+    run, replayed = (
+        json.loads(file.read_text(encoding="utf-8"))["audits"][0]["tried"]["planted"]
+        for file in (tmp_path / "reports/count/report.json", next(tmp_path.glob("again/**/report.json")))
+    )
+    assert run == replayed and run["kinds_missed"]
+
+
+def test_a_search_that_tries_each_value_is_not_weak() -> None:
+    four = auditor.Records((0, 3), integer=True, size=(0, 10))
+    for seed in range(1, 4):
+        options = OPTIONS | {"samples": 4_000, "planted": 40, "seed": seed}
+        result = auditor.audit(count, auditor.PureDP(1.0), four, **options)
+        assert result.planted is not None and not result.planted.kinds_missed
+        assert not result.weak
 
 
 def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
