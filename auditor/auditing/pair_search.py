@@ -40,6 +40,9 @@ T = TypeVar("T")
 SIDES_APART = " | "
 # In the addresses of outputs drawn for edges, EDGES stands for the number of the look.
 EDGES = 99
+# A value that is no number is the kind of its column if it has more than this share of such values. A vote for one of three names
+# has hundreds of pairs on which another name happens to be the commonest of eight.
+CLEAR = 0.75
 # A stage notes the smallest violation that its looks detect with this probability.
 CHANCE = 0.95
 
@@ -195,7 +198,7 @@ def too_few(sample: Sample) -> bool:
 
 
 def kind_of_outputs(sample: Sample) -> str:
-    """Return the most frequent content of each column on each side: numbers, or one value that is no number."""
+    """Return the most frequent content of each column on each side: numbers, one value that is no number, or several such."""
     return SIDES_APART.join(
         ", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right)
     )
@@ -204,7 +207,9 @@ def kind_of_outputs(sample: Sample) -> str:
 def _commonest(column: OutputColumn) -> str:
     if column.codes is None or np.count_nonzero(column.codes < 0) * 2 >= len(column.codes):
         return f"{column.name}: number"
-    return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"
+    times = np.bincount(column.codes[column.codes >= 0])
+    commonest = times.argmax()
+    return f"{column.name}: {column.atoms[commonest] if times[commonest] > CLEAR * times.sum() else 'several values'}"
 
 
 # --- A large loss, or a small one ---

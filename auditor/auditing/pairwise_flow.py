@@ -81,6 +81,9 @@ class PairwiseFlow:
     best: Finding | None = None
     refuted: bool = False
     times: int = 0  # how often outputs were drawn to learn from
+    answering: Pair | None = (
+        None  # a pair on which the mechanism answers, if every output on the pair found is an exception
+    )
     failing: int = 1  # the pairs on which every output was an exception, when ``search`` found no other
     note: str = ""  # on a last round with fewer outputs than planned
 
@@ -94,19 +97,21 @@ class PairwiseFlow:
         return self.best is not None and self.best.tally.in_calls
 
     def search(self) -> FoundPair:
-        """Return the pair of the round, on which the mechanism answers. A round without a search keeps the last pair.
+        """Return the pair of the round. A round without a search keeps the last pair.
 
-        If every output on the pair found is an exception, other pairs of the domain are tried. A process that ends or
-        hangs costs too much time. Raises NoAnswerError if the last round has nothing to learn from.
+        If every output on the pair found is an exception, a pair on which the mechanism answers is looked for, and rules are
+        learned on both: the two sides may raise different exceptions. A process that ends or hangs costs too much time.
+        Raises NoAnswerError if the last round has nothing to learn from.
         """
         size = self.rounds.current
         if size.search or self.found is None:
             self.found = find_pair(self.plan, size, self.ledger, self.looks, refuted=self.refuted)
             self.looks = self.found.looks
         pair, sample = self.found, self._outputs_on(self.found)
-        if _fails(sample) and not sample.failures and not self.plan.test:
-            pair, sample = self._other_pair(pair, sample)
-        if (failure := _fails(sample)) and (self.rounds.ended or sample.size >= LEAST_SELECTION):
+        failure, self.answering = _fails(sample), None
+        if failure and not sample.failures and not self.plan.test:
+            self.answering = self._answering(pair)
+        if failure and self.answering is None and (self.rounds.ended or sample.size >= LEAST_SELECTION):
             raise NoAnswerError(always_fails(self.plan, pair.pair, failure, self.failing), pair.pair)
         if self.rounds.ended and (raised := error_if_all_raise(pair.pair, sample)):
             raise NoAnswerError(f"every question {raised}: check what `ask` asks of the session", pair.pair)
@@ -132,7 +137,8 @@ class PairwiseFlow:
         differing = [i for i, each in enumerate(candidates) if commonest(each.sample) < 1]
         if self.rounds.ended and not differing:
             raise NoAnswerError(all_alike(candidates[0].sample), candidates[0].found.pair)
-        return candidates[max(differing or [0], key=promises.__getitem__)]
+        # Of equal ones, a pair on which the mechanism answers: exceptions alone say less.
+        return candidates[max(differing or [0], key=lambda i: (promises[i], not _fails(candidates[i].sample)))]
 
     def _promises(self, candidates: Sequence[Candidate]) -> list[float]:
         """Return for each candidate how likely its rules refute the claim, plus a little for their bound. Once the claim is
@@ -176,8 +182,9 @@ class PairwiseFlow:
         for test, test_counts, share in zip(tests, counts, shares, strict=True):
             counted = CountedTest(method, test, test_counts, tally.outputs, share, size.number)
             self.findings.append(Finding(pair, sample, counted, tally))
-        if tally.lost > tally.outputs / 2:
-            failure = _fails(sample)
+        failure = _fails(sample)
+        # On a pair that was chosen although one was known on which the mechanism answers, exceptions are what differs.
+        if tally.lost > tally.outputs / 2 and not (failure and self.answering):
             raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
             raise NoAnswerError(always_fails(plan, pair, failure, self.failing) if failure else raised, pair)
         self.counted_on[size.number] = candidate.found
@@ -212,23 +219,23 @@ class PairwiseFlow:
         # The last round has most outputs. If batches raised, one accident would look like drift.
         return audit if last.lost else audit.warn(*drift(last.tables))
 
-    def _other_pair(self, found: FoundPair, sample: Sample) -> tuple[FoundPair, Sample]:
-        """Return the first of other pairs on which the mechanism answers, or else the pair found, with outputs."""
+    def _answering(self, found: FoundPair) -> Pair | None:
+        """Return the first of other pairs on which the mechanism answers; None if it answers on none that is tried."""
         tried = {found.pair.key()}
         for pair in some_pairs(self.plan.domain.corners()):
-            other = replace(found, pair=pair, path=(), rivals=())
-            drawn = self._outputs_on(other)
             tried.add(pair.key())
-            if not _fails(drawn):
-                self.found = other
-                return other, drawn
+            if not _fails(self._outputs_on(replace(found, pair=pair, path=(), rivals=()))):
+                return pair
         self.failing = len(tried)
-        return found, sample
+        return None
 
     def _others(self, found: FoundPair, *, alike: bool) -> list[FoundPair]:
-        """Return what else to learn on: rivals of the pair found, and the best pair of earlier rounds if there is a need."""
+        """Return what else to learn on: rivals of the pair found, a pair on which the mechanism answers if that one has none but
+        exceptions, and the best pair of earlier rounds if there is a need.
+        """
         is_large = self.rounds.current.bound >= ENOUGH_FOR_RIVALS
-        rivals = [replace(found, pair=rival, path=()) for rival in found.rivals if is_large]
+        pairs = [*([self.answering] if self.answering else []), *(found.rivals if is_large else ())]
+        rivals = [replace(found, pair=rival, path=()) for rival in pairs]
         before = self.counted_on[self.best.counted.round] if self.best and (self.refuted or alike) else None
         tried = {each.pair.key(): each for each in (before, *rivals) if each is not None}
         return [each for key, each in tried.items() if key != found.pair.key()]

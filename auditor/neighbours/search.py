@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -64,6 +65,8 @@ class Listed:
         return any(len(path(self.domain, pair, 2)) > 1 for pair in self.corners)
 
 
+# A text in a kind of output, as Python writes it.
+_TEXT = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
 # Enough halvings to bisect a range of a million.
 MOST_HALVINGS = 20
 
@@ -110,21 +113,41 @@ def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Seque
     At an edge, the kind of output changes: a mechanism that refuses below some size leaks most at this size. Random
     pairs rarely hit an edge, but bisection finds the edge in few steps.
     """
-    ways = _ways(known)[:most]
-    halved = [(pairs[i], pairs[j], known[i]) for i, j in ways]
+    halved = [(pairs[i], pairs[j], _told_apart(known[i], known[j])) for i, j in _ways(known)[:most]]
     for _ in range(MOST_HALVINGS):
         halves = [(n, half) for n, (a, b, _) in enumerate(halved) if (half := domain.between(a, b)) is not None]
         if not halves:
             break
         for (n, half), kind in zip(halves, kinds([half for _, half in halves]), strict=True):
-            a, b, kind_of_a = halved[n]
-            halved[n] = (half, b, kind_of_a) if kind == kind_of_a else (a, half, kind_of_a)
+            a, b, is_of_a = halved[n]
+            halved[n] = (half, b, is_of_a) if is_of_a(kind) else (a, half, is_of_a)
     return [pair for a, b, _ in halved for pair in (a, b)]
 
 
+def _told_apart(one: str, other: str) -> Callable[[str], bool]:
+    """Return whether a kind is like ``one``: but for its texts if ``one`` and ``other`` differ in more, such as an exception with
+    another message.
+    """
+    if _form(one) != _form(other):
+        return lambda kind: _form(kind) == _form(one)
+    return lambda kind: kind == one
+
+
+def _form(kind: str) -> str:
+    """Return a kind of output without its texts."""
+    return _TEXT.sub("", kind)
+
+
 def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
-    """Return, for each kind but the commonest, its first index and the nearest index of the commonest kind."""
+    """Return, for each kind but the commonest, its first index and the nearest index of the commonest kind.
+
+    Kinds that differ from all before in more than texts come first: there are few, and a mechanism that answers by one of many
+    names has a kind for each.
+    """
     commonest = max(dict.fromkeys(known), key=list(known).count, default="")
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]
-    return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())]
+    forms = {_form(known[i]): i for i in sorted(firsts.values(), reverse=True)}
+    of_other_forms = {i for form, i in forms.items() if form != _form(commonest)}
+    in_order = sorted(firsts.values(), key=lambda i: (i not in of_other_forms, i))
+    return [(i, min(others, key=lambda j: abs(i - j))) for i in in_order]

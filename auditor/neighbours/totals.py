@@ -85,7 +85,21 @@ class VectorOfTotals(Domain):
         (vector, _, move), (vector_of_other, _, _) = one.origin, other.origin
         integer = self.values.integer
         half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(vector, vector_of_other, strict=True))
-        return None if half in (vector, vector_of_other) else self._pair(half, move)
+        if half not in (vector, vector_of_other):
+            return self._pair(half, move)
+        # The vectors are next to each other, and what changes from one to the other may be no change by ``move``.
+        step = self._across(vector, vector_of_other) or self._across(vector_of_other, vector)
+        return None if step is None or step.key() in (one.key(), other.key()) else step
+
+    def _across(self, vector: TotalsVector, moved: TotalsVector) -> Pair | None:
+        """Return the pair of two vectors; None if one person cannot move the first to the second."""
+        change = [Fraction(b) - Fraction(a) for a, b in zip(vector, moved, strict=True)]
+        move = tuple(b - a for a, b in zip(vector, moved, strict=True))
+        return self._made(vector, moved, move) if self._allows(change) else None
+
+    @abstractmethod
+    def _allows(self, move: Sequence[Number | Fraction]) -> bool:
+        """Whether one person can change a vector by this move."""
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         vector, _, move = pair.origin
@@ -177,6 +191,9 @@ class TotalsOfPeople(VectorOfTotals):
         swaps = [(None, kind) for kind in kinds] if self._grows else itertools.permutations(kinds, 2)
         moves = [tuple((kind == arrives) - (kind == leaves) for kind in kinds) for leaves, arrives in swaps]
         return [move for move in moves if self.kind is None or move[self.kind]]
+
+    def _allows(self, move: Sequence[Number | Fraction]) -> bool:
+        return tuple(move) in self._full_moves()
 
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
         return Pair(self._totals(vector), self._totals(moved), self.relation, Arrays(), self._grows)
@@ -276,6 +293,12 @@ class VectorWithinReach(VectorOfTotals):
             part = s / k if Fraction(s / k) * k <= s else math.nextafter(s / k, 0)
             spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
         return list(dict.fromkeys(one_cell + spread))
+
+    def _allows(self, move: Sequence[Number | Fraction]) -> bool:
+        sizes, reach = [abs(Fraction(step)) for step in move], Fraction(self.reach)
+        if self.norm == "linf":
+            return max(sizes) <= reach
+        return sum(sizes) <= reach if self.norm == "l1" else sum(size**2 for size in sizes) <= reach**2
 
     def _of_length(self, several: int) -> list[TotalsVector]:
         """Return moves of the first ``several`` cells, with equal or alternating signs, of the largest L2 norm."""
@@ -497,8 +520,7 @@ class TotalsByKey(VectorOfTotals):
             part = part - 1 if self.values.integer else math.nextafter(part, 0)
         return part
 
-    def _allows(self, move: Sequence[Number]) -> bool:
-        """Whether one person can change the totals by this move."""
+    def _allows(self, move: Sequence[Number | Fraction]) -> bool:
         sizes = [abs(Fraction(step)) for step in move if step]
         size = {"l0": len(sizes), "l1": sum(sizes), "l2": sum(size**2 for size in sizes), "linf": max(sizes, default=0)}
         limits = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in self.contribution.items()}
@@ -527,7 +549,7 @@ class TotalsByKey(VectorOfTotals):
     def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
         # A sum of floats is rounded, so the actual change is checked, and ``move`` from ``vector`` must give ``moved``.
         change = [Fraction(b) - Fraction(a) for a, b in zip(vector, moved, strict=True)]
-        is_move = moved == self._moved(vector, move) and self._allows(change)  # type: ignore[arg-type]
+        is_move = moved == self._moved(vector, move) and self._allows(change)
         return super()._made(vector, moved, move) if is_move else None
 
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:

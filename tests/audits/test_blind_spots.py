@@ -45,12 +45,30 @@ def few_bits(data: Any, rng: Rng, faulty: bool) -> Any:
     return len(data) + 0.3 - np.sign(uniform - 0.5) * np.log(1 - 2 * abs(uniform - 0.5))
 
 
+def winner(votes: Any, size: int, rng: Rng, faulty: bool) -> Any:
+    """One of three names, by exponential weights that overflow from 1,420 votes on; before, the sum of two does."""
+    scores = np.asarray(votes, float)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = np.exp((scores - (0 if faulty else scores.max())) / 2)
+        return np.array(["red", "green", "blue"])[rng.choice(3, size, p=weights / weights.sum())]
+
+
+def refused(value: Any, rng: Rng, faulty: bool) -> Any:
+    """Small values are refused, for a reason that tells which value it is."""
+    if value < 2:
+        raise ValueError("too small" if value or not faulty else "much too small")
+    return rng.laplace()
+
+
+VOTES = auditor.Totals(cells=3, values=(0, 2_000), contribution={"linf": 1})
 BORN = auditor.Frame({"born": {"type": "date", "low": "1950-01-01", "high": "2005-12-31"}}, size=(0, 8))
 CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
     "shares": (shares, PEOPLE, 20_000),
     "part and rest": (part_and_rest, PEOPLE, 20_000),
     "leap day": (of_age, BORN, 20_000),
     "few bits": (few_bits, PEOPLE, 100_000),
+    "votes that overflow": (winner, VOTES, 100_000),
+    "reasons of a refusal": (refused, auditor.Pairs([(2, 3), (0, 1), (3, 4)]), 20_000),
 }
 
 
