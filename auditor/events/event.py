@@ -14,7 +14,7 @@ from auditor.blackbox.sample import Sample, part_ends
 from auditor.bounds.digits import round_significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
-from auditor.events import cells, features, logistic, text
+from auditor.events import cells, features, logistic, related, text
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, count_rules
 from auditor.events.features import EvidenceSum, LowestBit, WhereLargest
 from auditor.events.histogram import Histogram, histogram
@@ -137,7 +137,7 @@ def _kind_of(record: type) -> str:
 # RECORDS holds the classes that a rule is made of, by their names in a report.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
-    for module in (cells, features, logistic, text)
+    for module in (cells, features, logistic, related, text)
     for record in vars(module).values()
     if isinstance(record, type) and is_dataclass(record) and record.__module__ == module.__name__
 }

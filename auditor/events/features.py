@@ -212,7 +212,8 @@ MOST_DIFFERENCES = 32
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
-def _column(name: str, numbers: Floats, is_number: NDArray[np.bool_]) -> OutputColumn:
+def number_column(name: str, numbers: Floats, is_number: NDArray[np.bool_]) -> OutputColumn:
+    """Return a column of these numbers, with an atom where there is none."""
     if np.all(is_number):
         return OutputColumn(name, numbers + 0.0)
     codes = np.where(is_number, -1, 0).astype(np.int32)
@@ -242,7 +243,7 @@ class Difference:
         (first, second), is_number = _numbers(outputs, (self.first, self.second))
         with np.errstate(over="ignore"):
             difference = first - second
-        return _column(self.name, difference, is_number & np.isfinite(difference))
+        return number_column(self.name, difference, is_number & np.isfinite(difference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,7 @@ class Total:
         numbers, is_number = _numbers(outputs, self.places)
         with np.errstate(over="ignore", invalid="ignore"):  # the sum of two infinite sums
             total = functools.reduce(np.add, numbers)
-        return _column(self.name, np.where(is_number, total, 0.0), is_number & np.isfinite(total))
+        return number_column(self.name, np.where(is_number, total, 0.0), is_number & np.isfinite(total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +276,10 @@ class OrderStatistic:
         numbers, is_number = _numbers(outputs, self.places)
         # For ten places, this finds the extremes in a tenth of the time of a partition.
         if extreme := {0: np.minimum, len(numbers) - 1: np.maximum}.get(self.rank):
-            return _column(self.name, functools.reduce(extreme, numbers), is_number)
-        return _column(self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], is_number)
+            return number_column(self.name, functools.reduce(extreme, numbers), is_number)
+        return number_column(
+            self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], is_number
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +291,7 @@ class WhereLargest:
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         numbers, is_number = _numbers(outputs, self.places)
-        return _column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), is_number)
+        return number_column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), is_number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from auditor.events.features import (
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RARE, RareChoice, rare_choice
+from auditor.events.related import related_numbers
 from auditor.events.text import features_of_texts
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
@@ -406,13 +407,14 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
     if VALUES not in kinds:
         return
     places = [column.name for column in fit.columns if varies(column) and _is_shared(column)]
-    yield from map(Place, places)
-    yield from (decimals for decimals in map(Decimals, places) if decimals.varies(fit))
-    yield from features_of_texts(fit, places)
-    if len(places) > 1:
-        yield from vector_features(fit, places)
-        if _distinct_at_most(fit, places, MOST_JOINT_ATOMS):
-            yield Whole(tuple(places))
+    features: list[Feature] = [*map(Place, places)]
+    features += [decimals for decimals in map(Decimals, places) if decimals.varies(fit)]
+    features += features_of_texts(fit, places)
+    features += vector_features(fit, places) if len(places) > 1 else ()
+    yield from features
+    yield from related_numbers(fit, features)
+    if len(places) > 1 and _distinct_at_most(fit, places, MOST_JOINT_ATOMS):
+        yield Whole(tuple(places))
 
 
 def _is_shared(column: OutputColumn) -> bool:

@@ -83,9 +83,16 @@ class ScriptStep:
         return entries if self.session == 1 else {**entries, "session": self.session}
 
     def question(self, last: Any) -> Any:
-        """Return the question after the ``last`` answer, or NO_QUESTION. The session may change the returned question."""
+        """Return the question after the ``last`` answer, or NO_QUESTION. The session may change the returned question.
+
+        A question with the last answer in it is not asked if there is none: at the beginning, and after a refusal.
+        """
         question = self.ask if self.when is None or self.when.holds(last) else self.otherwise
-        return _insert_answer(question, last) if isinstance(question, dict | list) else question
+        if not isinstance(question, dict | list):
+            return question
+        if (last is None or isinstance(last, BaseException)) and _has_last_answer(question):
+            return NO_QUESTION
+        return _insert_answer(question, last)
 
     def __str__(self) -> str:
         where = "" if self.session == 1 else f" in session {self.session}"
@@ -115,10 +122,17 @@ def first_number(answer: Any) -> float | None:
     return None
 
 
+def _has_last_answer(question: Any) -> bool:
+    if question == LAST_ANSWER:
+        return True
+    parts = question.values() if isinstance(question, dict) else question if isinstance(question, list) else ()
+    return any(map(_has_last_answer, parts))
+
+
 def _insert_answer(question: Any, last: Any) -> Any:
     """Return a copy of a question in which the last answer replaces LAST_ANSWER."""
     if question == LAST_ANSWER:
-        return None if isinstance(last, BaseException) else copy.deepcopy(last)
+        return copy.deepcopy(last)
     if isinstance(question, dict):
         return {key: _insert_answer(part, last) for key, part in question.items()}
     return [_insert_answer(part, last) for part in question] if isinstance(question, list) else question

@@ -60,6 +60,28 @@ def refused(value: Any, rng: Rng, faulty: bool) -> Any:
     return rng.laplace()
 
 
+REGIONS = ["north", "east", "south", "west", "mid", "isles"]
+
+
+def bulletin(visits: Any, rng: Rng, faulty: bool) -> Any:
+    """A total and six counts as CSV. There are six noises, so the last count has that of the total."""
+    noise = rng.laplace(0, 2, 6 if faulty else 7)
+    counts = [len(visits), *map(list(visits).count, REGIONS)]
+    lines = [
+        f"{name},{count + noise[i % len(noise)]:.2f}"
+        for i, (name, count) in enumerate(zip(["total", *REGIONS], counts, strict=True))
+    ]
+    return "region,visits\n" + "\n".join(lines)
+
+
+def bins(values: Any, size: int, rng: Rng, faulty: bool) -> Any:
+    """A histogram of two hundred bins, whose buffer of noise begins anew after 64."""
+    noise = rng.laplace(0, 1, (size, 200))
+    if faulty:
+        noise[:, 64::64] = noise[:, :1]
+    return np.bincount(np.asarray(values, int), minlength=200) + noise
+
+
 VOTES = auditor.Totals(cells=3, values=(0, 2_000), contribution={"linf": 1})
 BORN = auditor.Frame({"born": {"type": "date", "low": "1950-01-01", "high": "2005-12-31"}}, size=(0, 8))
 CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
@@ -68,6 +90,8 @@ CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
     "leap day": (of_age, BORN, 20_000),
     "few bits": (few_bits, PEOPLE, 100_000),
     "votes that overflow": (winner, VOTES, 100_000),
+    "noise twice in a text": (bulletin, auditor.Records(choices=[*REGIONS, "none"], size=(0, 5)), 20_000),
+    "noise twice of 200": (bins, auditor.Pairs([([], [0])]), 20_000),
     "reasons of a refusal": (refused, auditor.Pairs([(2, 3), (0, 1), (3, 4)]), 20_000),
 }
 

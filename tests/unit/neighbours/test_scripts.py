@@ -66,7 +66,10 @@ def test_the_question_follows_from_the_last_answer() -> None:
         "above": 2.5,
         "of": [2.5, "x"],
     }
-    assert ScriptStep({"above": LAST_ANSWER}).question(ValueError("refused")) == {"above": None}
+    for none in (None, ValueError("refused")):
+        assert ScriptStep({"above": LAST_ANSWER}).question(none) is NO_QUESTION
+        assert ScriptStep(LAST_ANSWER).question(none) is NO_QUESTION
+        assert ScriptStep({"above": 1}).question(none) == {"above": 1}
 
 
 def test_a_session_cannot_change_what_is_asked_later_or_was_answered() -> None:
