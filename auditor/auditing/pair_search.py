@@ -40,9 +40,6 @@ T = TypeVar("T")
 SIDES_APART = " | "
 # In the addresses of outputs drawn for edges, EDGES stands for the number of the look.
 EDGES = 99
-# A value that is no number is the kind of its column if it has more than this share of such values. A vote for one of three names
-# has hundreds of pairs on which another name happens to be the commonest of eight.
-CLEAR = 0.75
 # A stage notes the smallest violation that its looks detect with this probability.
 CHANCE = 0.95
 
@@ -209,7 +206,7 @@ def _commonest(column: OutputColumn) -> str:
         return f"{column.name}: number"
     times = np.bincount(column.codes[column.codes >= 0])
     commonest = times.argmax()
-    return f"{column.name}: {column.atoms[commonest] if times[commonest] > CLEAR * times.sum() else 'several values'}"
+    return f"{column.name}: {column.atoms[commonest] if times[commonest] > TUNING.clear * times.sum() else 'several values'}"
 
 
 # --- A large loss, or a small one ---

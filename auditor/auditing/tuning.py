@@ -59,6 +59,9 @@ class SearchTuning:
     crowds_made: int = 8
     # The most other orders of the same records.
     orders: int = 64
+    # A value that is no number is the kind of its column if it has more than this share of such values. A vote for one of three
+    # names has hundreds of pairs on which another name happens to be the commonest of eight.
+    clear: float = 0.75
     # The most edges at which the kind of output changes.
     most_edges: int = 4
     # Data sets at a distance: at most so many paths, of at most so many moves.

@@ -199,6 +199,7 @@ def _at(parts: Sequence[Sequence[str]], at: int) -> list[str | None]:
     return [some[at] if len(some) >= least else None for some in parts]
 
 
+@functools.lru_cache(maxsize=2**16)  # several features read the same number
 def _as_read(part: str | None) -> float | str:
     if part is None:
         return NONE
