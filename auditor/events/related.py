@@ -41,19 +41,20 @@ class Combined:
 
 def related_numbers(outputs: Outputs, features: Sequence[Feature]) -> Iterator[Feature]:
     """Suggest the sum or the difference of the most correlated numbers among some features."""
-    if outputs.size < ENOUGH:
+    read = [feature for feature in features if isinstance(feature, Place | NumberInText)]
+    most = MOST_NUMBERS if outputs.size >= SOME_OUTPUTS else MOST_NUMBERS_IN_LOOKS
+    if outputs.size < ENOUGH or not 2 <= len(read) <= most:
         return
     # Outputs of one side come first, and on one side alone noise that is used twice may cancel to the same number.
     some = outputs[:: -(-outputs.size // SOME_OUTPUTS)]
     named = {feature.name for feature in features}
     numbers, columns = list[Feature](), list[Floats]()
-    for feature in features:
-        if isinstance(feature, Place | NumberInText):
-            column = feature.extract(some)
-            if column.is_finite.mean() > 0.95 and np.any(column.numbers != column.numbers[0]):
-                numbers.append(feature)
-                columns.append(np.where(column.is_finite, column.numbers, 0.0))
-    if 2 <= len(numbers) <= (MOST_NUMBERS if outputs.size >= SOME_OUTPUTS else MOST_NUMBERS_IN_LOOKS):
+    for feature in read:
+        column = feature.extract(some)
+        if column.is_finite.mean() > 0.95 and np.any(column.numbers != column.numbers[0]):
+            numbers.append(feature)
+            columns.append(np.where(column.is_finite, column.numbers, 0.0))
+    if len(numbers) > 1:
         for i, j, sign in _most_related(np.stack(columns, axis=1)):
             combined = Combined(numbers[j], numbers[i], sign)
             if combined.name not in named:

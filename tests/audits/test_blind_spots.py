@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any, int]] = {
     "leap day": (of_age, BORN, 20_000),
     "few bits": (few_bits, PEOPLE, 100_000),
     "votes that overflow": (winner, VOTES, 100_000),
-    "noise twice in a text": (bulletin, auditor.Records(choices=[*REGIONS, "none"], size=(0, 5)), 20_000),
+    "noise twice in a text": (bulletin, auditor.Records(choices=[*REGIONS, "none"], size=(0, 5)), 6_000),
     "noise twice of 200": (bins, auditor.Pairs([([], [0])]), 20_000),
     "reasons of a refusal": (refused, auditor.Pairs([(2, 3), (0, 1), (3, 4)]), 20_000),
 }

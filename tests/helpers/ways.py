@@ -158,7 +158,8 @@ on a cluster, from a resumed run or a recording, and from a program for what JSO
 Of an object its text, its attributes, its class and the module of its class are read, three levels deep. Of a text its
 letters up to 40 from either end, its parts, counts, the numbers in it, the steps from each to the three before it, and the
 time that it spells (ISO 8601) are read; of a wide integer its remainders and bits; of a time its place in the minute, the
-hour, the day and the week. Where an output holds more that differs from call to call, the report names it, and the pass is
+hour, the day and the week. Of two numbers anywhere in an output that are correlated, such as two with the same noise, the
+difference or the sum is read. Where an output holds more that differs from call to call, the report names it, and the pass is
 weak.
 
 Not read: addresses in the text of an exception, and the lines of its traceback; whether an exception was raised or returned;
