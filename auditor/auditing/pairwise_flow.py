@@ -81,9 +81,7 @@ class PairwiseFlow:
     best: Finding | None = None
     refuted: bool = False
     times: int = 0  # how often outputs were drawn to learn from
-    answering: Pair | None = (
-        None  # a pair on which the mechanism answers, if every output on the pair found is an exception
-    )
+    answering: Pair | None = None  # where the mechanism answers, if it only raises on the pair found
     failing: int = 1  # the pairs on which every output was an exception, when ``search`` found no other
     note: str = ""  # on a last round with fewer outputs than planned
 
