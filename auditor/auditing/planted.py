@@ -51,8 +51,8 @@ PICKING = 98
 # than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
-# Of LOOKED_AT kinds with which least faults are found, so many are planted, since chance explains that one of six is found.
-LOOKED_AT, OF_A_KIND = 2, 24
+# Of KINDS_LOOKED_AT kinds with which least faults are found, so many are planted, since chance explains that one of six is found.
+KINDS_LOOKED_AT, OF_A_KIND = 2, 24
 # A planted loss is LARGE times the claim.
 LARGE = 2.0
 # A replay compares half as many candidates of the sources, without a climb, and no orders.
@@ -189,7 +189,14 @@ def plant_faults(audit: Audit) -> Audit:
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
     kept = plan.store.recall(KEPT, lambda: _planted(_Replay.of(plan, sample, audit.looks, ledger)))
-    return replace(audit, planted=Probed(**kept) if kept else None)
+    return replace(audit, planted=probed_from(kept) if kept else None)
+
+
+def probed_from(kept: Mapping[str, Any]) -> Probed:
+    """Return what a store kept of planted faults, in which tuples may have become lists."""
+    more, kinds = kept["with_more"], kept["kinds_missed"]
+    counts = {kind: (found, of_kind) for kind, (found, of_kind) in kinds.items()}
+    return Probed(kept["found"], kept["missed"], tuple(more) if more else None, counts)
 
 
 def _planted(replay: "_Replay") -> dict[str, Any]:
@@ -224,14 +231,14 @@ def _kinds_missed(
 ) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the kinds of facts about one thing with which too few faults are found, how many these are, and of how many.
 
-    Up to OF_A_KIND faults are planted of each of the LOOKED_AT kinds with which least are found, if these are at most half.
+    Up to OF_A_KIND faults are planted of each of the KINDS_LOOKED_AT kinds with which least are found, if these are at most half.
     """
     shares = {
         kind: np.mean([outcomes[fault] for fault in faults if fault in outcomes])
         for kind, faults in of_kinds.items()
         if faults[0].fact.is_of_one and faults[0] in outcomes
     }
-    for kind in sorted(shares, key=shares.__getitem__)[:LOOKED_AT]:
+    for kind in sorted(shares, key=shares.__getitem__)[:KINDS_LOOKED_AT]:
         if shares[kind] <= ENOUGH_FOUND:
             faults = of_kinds[kind][:OF_A_KIND]
             found = [outcomes[fault] if fault in outcomes else replay.finds(fault) for fault in faults]

@@ -7,7 +7,7 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.bounds.intervals import Floats
-from auditor.events.features import Place, number_column
+from auditor.events.features import Place, combined_column
 from auditor.events.text import NumberInText
 from auditor.interfaces import Feature
 
@@ -32,11 +32,7 @@ class Combined:
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the sum or the difference; an atom where either is no finite number."""
-        first, second = (feature.extract(outputs) for feature in (self.first, self.second))
-        is_number = first.is_finite & second.is_finite
-        with np.errstate(over="ignore", invalid="ignore"):
-            numbers = np.where(is_number, first.numbers + self.sign * second.numbers, 0.0)
-        return number_column(self.name, numbers, is_number & np.isfinite(numbers))
+        return combined_column(self.name, self.first.extract(outputs), self.second.extract(outputs), self.sign)
 
 
 def related_numbers(outputs: Outputs, features: Sequence[Feature]) -> Iterator[Feature]:

@@ -295,10 +295,7 @@ class VectorWithinReach(VectorOfTotals):
         return list(dict.fromkeys(one_cell + spread))
 
     def _allows(self, move: Sequence[Number | Fraction]) -> bool:
-        sizes, reach = [abs(Fraction(step)) for step in move], Fraction(self.reach)
-        if self.norm == "linf":
-            return max(sizes) <= reach
-        return sum(sizes) <= reach if self.norm == "l1" else sum(size**2 for size in sizes) <= reach**2
+        return _is_within(move, {self.norm: self.reach})
 
     def _of_length(self, several: int) -> list[TotalsVector]:
         """Return moves of the first ``several`` cells, with equal or alternating signs, of the largest L2 norm."""
@@ -312,6 +309,14 @@ class VectorWithinReach(VectorOfTotals):
 
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
+
+
+def _is_within(move: Sequence[Number | Fraction], limits: Mapping[str, Number]) -> bool:
+    """Whether a move is within limits by norm: l0, l1, l2 or linf."""
+    sizes = [abs(Fraction(step)) for step in move if step]
+    size = {"l0": len(sizes), "l1": sum(sizes), "l2": sum(size**2 for size in sizes), "linf": max(sizes, default=0)}
+    powers = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in limits.items()}
+    return all(size[name] <= most for name, most in powers.items())
 
 
 def _times(number: Number, step: Number, longest: Number) -> Number:
@@ -521,10 +526,7 @@ class TotalsByKey(VectorOfTotals):
         return part
 
     def _allows(self, move: Sequence[Number | Fraction]) -> bool:
-        sizes = [abs(Fraction(step)) for step in move if step]
-        size = {"l0": len(sizes), "l1": sum(sizes), "l2": sum(size**2 for size in sizes), "linf": max(sizes, default=0)}
-        limits = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in self.contribution.items()}
-        return all(size[name] <= most for name, most in limits.items())
+        return _is_within(move, self.contribution)
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:

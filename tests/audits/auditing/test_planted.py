@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from auditor.auditing.planted import (
     effects_for,
     faults_of_kinds,
     planted_faults,
+    probed_from,
     shown_by_outputs,
 )
 from auditor.auditing.warnings import Caveat, select_caveats
@@ -31,6 +33,7 @@ from auditor.methods import method_for
 from auditor.neighbours.facts import Fact
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import Listed
+from auditor.results.result import Probed
 
 Rng = np.random.Generator
 PEOPLE = auditor.Records((0.0, 1.0), size=(0, 10))
@@ -276,6 +279,12 @@ def test_a_search_that_misses_single_values_is_weak(tmp_path: Path, monkeypatch:
         for file in (tmp_path / "reports/count/report.json", next(tmp_path.glob("again/**/report.json")))
     )
     assert run == replayed and run["kinds_missed"]
+
+
+@pytest.mark.parametrize("more", [None, (4, 20)])
+def test_what_a_store_kept_is_as_it_was(more: tuple[int, int] | None) -> None:
+    probed = Probed(["a fault"], ["another"], more, {"a certain value": (3, 24)})
+    assert probed_from(json.loads(json.dumps(asdict(probed)))) == probed
 
 
 def test_a_search_that_tries_each_value_is_not_weak() -> None:
